@@ -1,5 +1,5 @@
-// Application, with everything that its registry has: what tests and parts of this project include.
-// Users include katana/application.hpp, and the headers of what they take from the registry.
+// Application, with all services of its registry, for tests and parts of this project. Users
+// include katana/application.hpp, and the headers of the services that they take from the registry.
 #pragma once
 
 #include "katana/app/application_core.hpp"

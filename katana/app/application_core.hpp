@@ -5,11 +5,13 @@
 //
 //   int main(int count, char** arguments) {
 //     app::Application<Settings> app({.name = "users", .database = app::sqlite()});
+//
 //     app.services([](registry::Registry& registry) {
 //       registry.singleton<Users>([](database::Database& database, log::Log& log) {
 //         return std::make_unique<Users>(database, log.logger("users"));
 //       });
 //     });
+//
 //     app.routes([](const registry::Services& services, Router& router) {
 //       Users& users = services.get<Users>();
 //       router.get("/users/{id}", [&users](Path<std::int64_t> id) { return users.find(*id); });
@@ -17,32 +19,40 @@
 //     return app.run(count, arguments);
 //   }
 //
-// The parts: configuration → log, metrics, pools, database, systems that the program names (use(),
-// part.hpp) and the bus, which is of the process unless it names another; steps of part(), side by
-// side where they do not need one another → services → routes → http. /metrics, /health and /ready
-// are there without being asked for; who may see more of them than a status is said by
-// http/server/operations.hpp and the settings `operations` and http.hosts.
+// The parts start in this order:
 //
-// In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
-// thread::Pool (the pool "work"), bus::Bus, redis::Client if redis.url is set, database::Database,
-// queue::JobQueue and client::HttpClient if the options have them, config::Config<Settings>,
-// Authentication (the settings `auth`), Caches and HttpCache (the settings `cache`),
-// idempotency::Idempotency.
+//   1. configuration
+//   2. log, metrics, pools, database, the systems of use() (part.hpp), and the bus, which is that
+//      of the process unless the program names another
+//   3. steps of part(), side by side where they do not need one another
+//   4. services, then routes, then http
+//
+// Every program has /metrics, /health and /ready. The settings `operations` and http.hosts decide
+// which clients see more of them than a status; see http/server/operations.hpp.
+//
+// The registry has these services:
+//
+//   - log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools
+//   - thread::Pool (the pool "work"), bus::Bus, config::Config<Settings>
+//   - redis::Client if redis.url is set
+//   - database::Database, queue::JobQueue and client::HttpClient if the options have them
+//   - Authentication (the settings `auth`), Caches and HttpCache (the settings `cache`),
+//     idempotency::Idempotency
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
-//            From start() on only the user may change a file that the process makes, and only
-//            the user and the group may read it (umask 027; a stricter one stays). The settings
-//            `process` say what else the process gives up: see process_rules.hpp.
+//            From start() on only the user may change a file that the process makes. Only the user
+//            and the group may read it (umask 027; a stricter one stays). The settings `process`
+//            decide which other rights the process gives up: see process_rules.hpp.
 // Allocates  at the start, at a reload and at the end.
-// Fails      start() gives the Error of the part that failed, which names it, what it needed and
-//            what to do; all that was started is stopped. run() prints that, and is then 1; 2 when
-//            the command line or the configuration is wrong.
-// Invariant  SIGTERM and SIGINT: /ready answers 503, after http.drain_notice nothing new is
-//            accepted, what is in flight is finished before http.drain_timeout, and the program
-//            logs what it finished and what it cut off. A second one ends it at once. SIGHUP reads
-//            the configuration again and opens the log's files anew; a configuration that is wrong
-//            changes nothing, and the log says what is wrong.
+// Fails      start() gives the Error of the part that failed, and stops all that was started. The
+//            Error names the part, its need and the remedy. Then run() prints the Error and returns
+//            1, or 2 when the command line or the configuration is wrong.
+// Invariant  SIGTERM and SIGINT begin a graceful shutdown: /ready answers 503, and after
+//            http.drain_notice no new connection is accepted. Requests in flight may finish until
+//            http.drain_timeout, and the program logs which were finished and which cut off. A
+//            second signal ends it at once. SIGHUP reads the configuration again and opens the
+//            log's files anew. A wrong configuration changes nothing, and the log has its mistakes.
 #pragma once
 
 #include <concepts>
@@ -77,7 +87,7 @@ struct Embedding;
 class Program;
 class Startup;
 
-// What does not depend on the type of the settings.
+// The part of an Application that does not depend on the type of the settings.
 class ApplicationCore {
  public:
   virtual ~ApplicationCore();
@@ -120,9 +130,9 @@ class ApplicationCore {
       return as_result([&] { return f(services); });
     });
   }
-  // f(const registry::Services&): called if the program had started, on the thread of stop(), when
-  // requests are finished or cut off and before any part stops. The last one added runs first.
-  // Returns nothing or Result<void>; an Error is logged, and the end goes on.
+  // f(const registry::Services&): called on the thread of stop(), if the program had started.
+  // Requests are then finished or cut off, and no part has stopped yet. The last one added runs
+  // first. Returns nothing or Result<void>; an Error is logged, and the end goes on.
   template <class F>
   void on_stop(F f) {
     add_stop_hook([f = std::move(f)](const registry::Services& services) mutable {
@@ -130,8 +140,8 @@ class ApplicationCore {
     });
   }
   // f(const registry::Services&), or f(), either with a jobs::JobRun behind: a coroutine that gives
-  // Task<void> or Task<Result<void>>, run by the first reactor when `schedule` says so; see
-  // stores/jobs/schedule.hpp, stores/jobs/job.hpp. Settings jobs.NAME may disable it, or give it
+  // Task<void> or Task<Result<void>>. The first reactor runs it by `schedule`; see
+  // stores/jobs/schedule.hpp and stores/jobs/job.hpp. Settings jobs.NAME may disable it, or give it
   // another schedule. Before start().
   //
   //   app.job("purge", jobs::every(seconds(600)), [](const registry::Services& services) {
@@ -142,7 +152,7 @@ class ApplicationCore {
     add_job(std::move(name), std::move(schedule), with_services(std::move(f)), options);
   }
   // f(Payload, queue::Delivery&), f(Payload), or either with a const registry::Services& in front:
-  // a coroutine that gives Task<void> or Task<Result<void>>, run by the first reactor for each job
+  // a coroutine that gives Task<void> or Task<Result<void>>. The first reactor runs it for each job
   // that any process has queued under that name; see stores/jobs/queue/job_queue.hpp. Settings
   // queue.handlers.NAME change `options`. Before start(); the program has a database.
   //
@@ -153,10 +163,10 @@ class ApplicationCore {
   void queue(std::string name, F f, queue::HandlerOptions options = {}) {
     add_queue({std::move(name), queue_handler<Payload>(std::move(f)), options});
   }
-  // Likewise a coroutine, run once on the first reactor, which keeps `f` until it has ended. The
-  // end of the program waits for it up to http.drain_timeout, and then cancels it. `name` is for
-  // the record of its failure. An Error: the program has not started, or serves no more. Any
-  // thread, from on_start() on; handlers take net::spawn(), which runs on their own reactor.
+  // Runs a coroutine once on the first reactor, which keeps `f` until it has ended. The end of the
+  // program waits for it up to http.drain_timeout, and then cancels it. `name` is for the record of
+  // its failure. An Error: the program has not started, or serves no more. Any thread, from
+  // on_start() on. Handlers use net::spawn() instead, which runs on their own reactor.
   template <class F>
   Result<void> spawn(F f, std::string name = {}) {
     return spawn_function(with_services(std::move(f)), std::move(name));
@@ -182,8 +192,8 @@ class ApplicationCore {
   // Stops in the reverse order of the start. The destructor calls it.
   void stop() noexcept;
 
-  // True while the program only prints its documents (--print-openapi): a part, or the factory of a
-  // service, may leave out what needs a network.
+  // True while the program only prints its documents (--print-openapi). A part, or the factory of a
+  // service, may then leave out objects that need a network.
   bool describes() const noexcept;
 
   // REQUIRE that start() has succeeded. The port and URL are those of the first listener.
@@ -191,14 +201,14 @@ class ApplicationCore {
   std::string url() const;
   const server::HttpServer& server() const noexcept;
   log::Log& log() noexcept;
-  // As given to the constructor.
+  // The options that were given to the constructor.
   const ApplicationOptions& options() const noexcept;
   const registry::Services& services() const noexcept;
   // The documents of its routes: Service::documents().
   std::vector<ServiceDocument> documents() const;
   const Startup& startup() const noexcept;
   const ApplicationJobs& jobs() const noexcept;
-  // Reads the configuration again, as SIGHUP does. Any thread. The log says what came of it.
+  // Reads the configuration again, as SIGHUP does. Any thread. The log has the result.
   Result<void> reload();
 
  protected:

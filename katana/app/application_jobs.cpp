@@ -83,7 +83,7 @@ Result<void> ApplicationJobs::start(const JobSettingsMap& settings,
     }
     entry->job.schedule = *schedule_of(entry->job, own);
     take_retry(own.retry, entry->job.options.retry);
-    // With the schedule of the configuration, too.
+    // Checks the job with the schedule of the configuration, too.
     if (auto checked = entry->job.check(); !checked) return checked;
     if (auto started = start_one(*entry, place); !started) return started;
   }
@@ -112,7 +112,7 @@ Result<void> ApplicationJobs::start_one(Entry& entry, const ApplicationJobsPlace
                                  .required = job.options.needed_for_ready,
                                  .may_block = false});
   if (!added) return added;
-  // By chance, so that the instances of a program do not jitter alike.
+  // The seed is random: the instances of a program do not jitter alike.
   const auto draw = [] {
     std::random_device device;
     return (std::uint64_t{device()} << 32) | device();

@@ -1,8 +1,8 @@
-// ApplicationJobs: the jobs of a program, from what it says of them and what its settings do, to
-// their runs.
+// ApplicationJobs: the jobs of a program, from the program's options and its settings to their
+// runs.
 //
 // Owns       jobs, their figures, and their runners.
-// Borrows    what start() is given, until stop().
+// Borrows    the arguments of start(), until stop().
 // Thread     one, while no reactor runs; statistics() any.
 // Allocates  at the start.
 // Fails      check() and start() name the job, and its key in the configuration if that is wrong.
@@ -27,13 +27,13 @@ namespace katana::app {
 // Name of a job -> its settings: the section `jobs` of the configuration.
 using JobSettingsMap = std::map<std::string, JobSettings>;
 
-// What start() needs to run the jobs. All references outlive stop().
+// The services that start() needs to run the jobs. All references outlive stop().
 struct ApplicationJobsPlace {
   net::Reactor& reactor;                   // on which the jobs run
   metrics::Registry& metrics;              // katana_job_… are registered here
   metrics::HealthChecks& checks;           // each enabled job adds one
   jobs::JobLock* lock = nullptr;           // null: a job that needs one does not start
-  FailureObserver* failures = nullptr;     // told of failed runs; null: none
+  FailureObserver* failures = nullptr;     // gets failed runs; null: none
   log::Logger logger = {};                 // of starts, ends and retries; default: discards
   std::optional<std::uint64_t> seed = {};  // of the jitter; none: by chance
   trace::Tracer* tracer = nullptr;         // null: runs have no spans
@@ -47,12 +47,12 @@ class ApplicationJobs {
   // Some job that is enabled is run by one instance only.
   bool need_lock(const JobSettingsMap& settings) const;
 
-  // Of jobs and settings: everything that is wrong.
+  // Checks jobs and settings. The Error has all mistakes.
   Result<void> check(const JobSettingsMap& settings) const;
   Result<void> start(const JobSettingsMap& settings, const ApplicationJobsPlace& place);
   void stop() noexcept;
 
-  // Nothing: no such job, or it is disabled.
+  // The statistics of a job. Nothing: there is no such job, or it is disabled.
   std::optional<jobs::JobStatistics> statistics(const std::string& name) const;
 
  private:

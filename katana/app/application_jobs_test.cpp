@@ -1,6 +1,5 @@
-// Jobs and spawned work of a whole program, on real sockets and clocks and in its own folder.
-// What takes time is virtual in stores/jobs/job_runner_test.cpp; here jobs tick each ten
-// milliseconds.
+// Jobs and spawned work of a whole program, on real sockets and clocks and in its own folder. Time
+// is virtual in stores/jobs/job_runner_test.cpp; here jobs run every ten milliseconds.
 #include "katana/app/application_jobs.hpp"
 
 #include <gmock/gmock.h>

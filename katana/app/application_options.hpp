@@ -1,4 +1,4 @@
-// ApplicationOptions: what a program is, whatever its configuration says.
+// ApplicationOptions: the properties of a program that do not depend on its configuration.
 //
 // Owns       values and functions.
 #pragma once
@@ -19,12 +19,12 @@
 
 namespace katana::app {
 
-// What a program is, whatever its configuration says.
+// The properties of a program that do not depend on its configuration.
 struct ApplicationOptions {
   std::string name = "katana";   // in messages, and of the log's first logger
   std::string version = "0";     // for --version
   std::string about = {};        // for --help
-  std::string config_file = {};  // read when --config is not given, and it is there
+  std::string config_file = {};  // read when --config is not given, and the file exists
   // The databases that the program can use, as {app::sqlite()}; the scheme of database.url picks
   // one. Empty: no database, and none is linked. The program's Settings describe `database`, as
   // SettingsWithDatabase does.
@@ -40,18 +40,18 @@ struct ApplicationOptions {
   // Variables that begin so are configuration; empty: none are. Not taken from the name, because
   // Kubernetes sets USERS_PORT and the like for every service of a namespace.
   std::string environment_prefix = "KATANA_";
-  // Variables that begin with the prefix and belong to something else.
+  // Variables that begin with the prefix and are no settings.
   std::vector<std::string> environment_others = {};
-  // Files and folders that the program uses and that no setting names, for process.sandbox: those
-  // to read, such as the folders of static_files(), and those to write.
+  // For process.sandbox: files and folders that the program uses and that no setting names. `reads`
+  // are those to read, such as the folders of static_files(), and `writes` those to write.
   std::vector<std::string> reads = {};
   std::vector<std::string> writes = {};
   // The renderer of the page that shows its OpenAPI documents where the settings `docs` say so:
   // openapi::swagger_ui(). Empty: there is no such page.
   std::optional<openapi::DocsAssets> docs = {};
-  // How replies are checked by the program's OpenAPI documents where the setting
+  // Checks replies against the program's OpenAPI documents where the setting
   // requests.check_replies says so: openapi::check_replies (openapi/validation/reply_checks.hpp).
-  // Empty: only those of openapi::ContractRoutes are.
+  // Null: only replies of openapi::ContractRoutes are checked.
   void (*check_replies)(Router& router, ReplyChecks checks) = nullptr;
   // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
   std::function<void(const Failure&)> on_error = {};

@@ -34,7 +34,7 @@ queue::HandlerOptions options_of(const queue::QueueHandler& handler,
   return options;
 }
 
-// What is left for statements that give jobs back, before the drain's own end cancels them.
+// The time for statements that give jobs back, before the drain's own end cancels them.
 constexpr Duration drain_rest = milliseconds(500);
 
 // Jobs are given back before the drain cuts everything off.

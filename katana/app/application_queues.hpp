@@ -1,8 +1,7 @@
-// ApplicationQueues: the job queue of a program: what it queues by, the handlers that it has, and
-// what its settings say of them.
+// ApplicationQueues: the job queue of a program: the queue itself, its handlers and their settings.
 //
-// Owns       the queue, the worker, and what listens for PostgreSQL's notifications.
-// Borrows    the database, from open() to close(), and what start() is given, until stop().
+// Owns       the queue, the worker, and the listener for PostgreSQL's notifications.
+// Borrows    the database, from open() to close(), and the arguments of start(), until stop().
 // Thread     one, while no reactor runs.
 // Allocates  at the start.
 // Fails      check() and start() name the queue, and its key in the configuration if that is wrong.
@@ -25,12 +24,12 @@
 
 namespace katana::app {
 
-// What start() needs to run the queue. All references outlive stop().
+// The services that start() needs to run the queue. All references outlive stop().
 struct ApplicationQueuesPlace {
   net::Reactor& reactor;                     // on which the handlers run
   metrics::Registry& metrics;                // katana_queue_… are registered here
   metrics::HealthChecks& checks;             // the queue's health check is added here
-  FailureObserver* failures = nullptr;       // told of failed attempts; null: none
+  FailureObserver* failures = nullptr;       // gets failed attempts; null: none
   log::Logger logger = {};                   // of attempts and dead jobs; default: discards
   std::optional<std::uint64_t> seed = {};    // of jitter; none: by chance
   Duration drain_timeout = {};               // http.drain_timeout: jobs are given back before
@@ -44,20 +43,20 @@ class ApplicationQueues {
   void add(queue::QueueHandler handler) { handlers_.push_back(std::move(handler)); }
   bool empty() const noexcept { return handlers_.empty(); }
 
-  // Of handlers and settings: everything that is wrong. `has_database`: the program has one.
+  // Checks handlers and settings. The Error has all mistakes. `has_database`: the program has one.
   Result<void> check(const QueueSettings& settings, bool has_database) const;
-  // REQUIRES that it is checked.
+  // REQUIRES that check() passed.
   void open(database::Database& database, const QueueSettings& settings);
   void close() noexcept;
   // REQUIRES open().
   queue::JobQueue& queue() noexcept { return *queue_; }
 
-  // Nothing without handlers.
+  // Does nothing without handlers.
   Result<void> start(const DatabaseSettings& database, const QueueSettings& settings,
                      const ApplicationQueuesPlace& place);
   void stop() noexcept;
 
-  // Pages of operations: queues and their dead letters. Nothing without handlers.
+  // Adds pages of operations: queues and their dead letters. Adds nothing without handlers.
   Result<void> add_pages(Group& group);
 
  private:

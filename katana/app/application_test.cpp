@@ -301,7 +301,7 @@ TEST_F(ApplicationTest, routes_and_forms_without_limits_of_their_own_have_those_
   FormLimits::set_defaults(before);
 }
 
-// What openapi::check_replies() is asked for, by what the settings say.
+// The mode that the settings give to openapi::check_replies().
 TEST_F(ApplicationTest, replies_are_checked_in_development_or_as_a_setting_says) {
   static ReplyChecks asked = ReplyChecks::off;
   const auto checks_of = [this](const std::string& settings) {

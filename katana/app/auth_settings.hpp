@@ -1,9 +1,9 @@
-// Auth settings: which issuer signs the tokens of users, and what of them the program believes.
+// Auth settings: which issuer signs the tokens of users, and which of their claims are accepted.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  as strings do.
-// Fails      as Config does; what contradicts itself is said by Authentication::make().
+// Fails      as Config does; Authentication::make() reports settings that contradict one another.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ struct BearerSettings {
   std::string scopes = "/scope";                        // likewise
   std::size_t cached_tokens_max = 1024;                 // of each reactor
   std::size_t cached_bytes_max = std::size_t{4} << 20;  // of each reactor
-  Duration keys_fresh_max = seconds(24 * 3600);         // at most, whatever max-age says
+  Duration keys_fresh_max = seconds(24 * 3600);         // bound of max-age
   Duration keys_kept_max = seconds(24 * 3600);          // while the URL does not answer
   Duration keys_timeout = seconds(5);                   // of one fetch
   std::size_t revocations_max = std::size_t{64} << 10;  // of the process
@@ -50,7 +50,7 @@ struct BearerSettings {
 
 // The section `auth` of the configuration.
 struct AuthSettings {
-  BearerSettings bearer;  // who signs tokens, and what a valid one has
+  BearerSettings bearer;  // the issuer of tokens, and the claims of a valid one
 };
 
 }  // namespace katana::app

@@ -21,7 +21,7 @@ class Unconfigured final : public auth::Authenticator {
     return auth::Attempt::none();
   }
   std::string challenge() const override { return {}; }
-  // As bearer tokens have it: what is described does not depend on the settings.
+  // The scheme of bearer tokens: the description does not depend on the settings.
   SecurityScheme scheme() const override {
     return {.name = "bearer", .detail = "bearer", .format = "JWT"};
   }

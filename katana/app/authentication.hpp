@@ -34,11 +34,11 @@ class Authentication {
                                                       const client::HttpClientOptions& client,
                                                       log::Logger logger);
 
-  // For a program that only says what it serves: bearer() is no mistake without keys.
+  // For a program that only prints its documents: bearer() is no mistake without keys.
   void describe_only() noexcept { describes_ = true; }
   // To be given to use(); one for each group, or one for all.
   auth::Authentication bearer() const;
-  // What bearer() compares tokens with.
+  // The revocations that bearer() compares tokens with.
   auth::Revocations& revocations() noexcept { return *revocations_; }
 
   // Whether keys come by URL: then load() fetches them, and health() is worth a check.

@@ -34,12 +34,12 @@ bool is_exposed(const HttpSettings& http) {
          });
 }
 
-// Of the smallest network that an address of a proxy is taken out of: fc00::/7.
+// The shortest prefix of a network for addresses of proxies: fc00::/7.
 constexpr unsigned proxy_bits_min = 7;
 
 void judge_names(const HttpSettings& http, Found& found) {
   if (!http.hosts.empty() || !counts_on_proxy(http)) return;
-  if (is_exposed(http)) return;  // it is said of those listeners
+  if (is_exposed(http)) return;  // the findings on those listeners say it
   found.push_back({"http.hosts", "empty",
                    "a proxy passes every name on, also one that an attacker's page resolves to its "
                    "address",

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// What a program has behind the nginx of docs/guides/deploy.md.
+// The settings of a program behind the nginx of docs/guides/deploy.md.
 ApplicationSettings behind_nginx() {
   ApplicationSettings settings;
   settings.http.hosts = {"shop.example"};

@@ -1,4 +1,4 @@
-// The bus of a program that adds no other: between its reactors, within the process.
+// The bus of a program that adds no other. It connects the reactors of the process.
 //
 // Owns       the bus, from start() to stop().
 // Thread     as Part says.

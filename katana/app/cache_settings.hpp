@@ -1,4 +1,4 @@
-// Cache settings: what an Application keeps in memory so that it need not be found out again.
+// Cache settings: the caches of an Application, in memory and at a second level.
 //
 // Owns       values only.
 // Thread     values.
@@ -19,12 +19,13 @@
 
 namespace katana::app {
 
-// Of the HttpCache in the registry, which a program puts in front of its routes.
+// The settings of the HttpCache in the registry, which a program puts in front of its routes.
 struct HttpCacheSettings : HttpCacheOptions {
   HttpCacheSettings() { enabled = false; }
 };
 
-// In the place of what the program says of one of its caches; what is not given stays.
+// Settings of one cache of the program. They replace the values of the program; values that are not
+// given stay.
 struct NamedCacheSettings {
   std::optional<std::size_t> bytes_max;
   std::optional<std::size_t> entries_max;
@@ -37,7 +38,7 @@ struct NamedCacheSettings {
   std::optional<bool> lock;
 };
 
-// What is behind the memory of caches that ask for it.
+// The store behind the memory of caches that ask for it.
 enum class CacheLevel : std::uint8_t { none, redis };
 KATANA_DESCRIBE_ENUM(CacheLevel, none, redis)
 

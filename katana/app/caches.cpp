@@ -132,7 +132,7 @@ Result<void> Caches::add_http() {
   if (const std::string mistake = http_.middleware().mistake; !mistake.empty()) {
     return fail(Code::invalid_argument, "cache.http: " + mistake);
   }
-  const HttpCache http = http_;  // shares what is kept
+  const HttpCache http = http_;  // shares the entries
   auto added = add("http", [http] { return http.memory(); });
   if (!added) return added;
   return add_figure_rows(metrics_, http_rows, {}, [http] { return http.statistics(); });

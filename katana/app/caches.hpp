@@ -12,9 +12,9 @@
 // Borrows    the metrics, which outlive the last scrape.
 // Thread     any.
 // Allocates  when a cache is added.
-// Fails      make() for options that are wrong, those of the settings cache.caches included, and
-//            for a name that is taken twice; check_names() for a name in the settings that is none.
-// Invariant  a cache pays nothing but when it is asked.
+// Fails      make() for wrong options, including those of the settings cache.caches, and for a name
+//            that is taken twice. Also check_names() for a name in the settings that no cache has.
+// Invariant  a cache costs nothing unless it is asked.
 #pragma once
 
 #include <functional>
@@ -39,19 +39,19 @@ class Caches {
                                               metrics::Registry& metrics,
                                               std::shared_ptr<cache::SecondLevel> level = nullptr);
 
-  // In memory.
+  // Makes a cache in memory.
   template <class Key, class Value>
   Result<cache::Cache<Key, Value>> make(const cache::Options& options) {
     return added(options.name, cache::Cache<Key, Value>::make(configured(options)));
   }
-  // With a second level behind it.
+  // Makes a cache with a second level behind it.
   template <class Key, class Value>
   Result<cache::Cache<Key, Value>> make(const cache::Options& options,
                                         std::shared_ptr<cache::SecondLevel> level) {
     return added(options.name,
                  cache::Cache<Key, Value>::make(configured(options), std::move(level)));
   }
-  // With that of the settings (cache.second_level), if they have one.
+  // Makes a cache with the second level of the settings (cache.second_level), if they have one.
   template <class Key, class Value>
   Result<cache::Cache<Key, Value>> make_shared(const cache::Options& options) {
     auto level = level_of(options.name);
@@ -70,7 +70,7 @@ class Caches {
         http_(settings.http),
         named_(settings.caches),
         level_(std::move(level)) {}
-  // As the settings want it.
+  // The options with the changes of the settings.
   cache::Options configured(cache::Options options) const;
   // Null: none.
   std::shared_ptr<cache::SecondLevel> level_of(const std::string& name) const;

@@ -73,7 +73,7 @@ TEST_F(CachesTest, a_setting_of_a_cache_that_is_none_or_out_of_range_is_said) {
   EXPECT_THAT(caches->check_names().error().describe(), HasSubstr("cache.caches."));
 }
 
-// Counts what it is asked.
+// Counts its calls.
 struct CountedLevel final : cache::SecondLevel {
   Task<Result<std::optional<std::string>>> get(std::string) override { co_return std::nullopt; }
   Task<Result<void>> put(std::string, std::string, Duration) override { co_return {}; }

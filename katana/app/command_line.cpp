@@ -13,7 +13,7 @@ namespace {
 
 struct Flag {
   std::string_view name;
-  std::string_view value;  // what stands for it in the help; empty: it takes none
+  std::string_view value;  // its placeholder in the help; empty: the flag takes no value
   std::string_view help;
 };
 constexpr Flag flags[] = {
@@ -47,7 +47,7 @@ const Flag* find(std::string_view name, bool has_database) {
   return nullptr;
 }
 
-// For a flag that there is not. A misspelled name is near to the one that was meant.
+// The Error for a flag that does not exist. It suggests the flag with the nearest name.
 Error unknown_flag(std::string_view argument, std::string_view name, bool has_database) {
   if (!name.starts_with('-')) {
     return Error(Code::invalid_argument,

@@ -30,7 +30,7 @@ struct CommandLine {
   std::vector<std::string> set_flags = {};  // of each of `sets` its flag; empty: --set
   bool print_config = false;    // prints the values in effect, without secrets, and exits
   bool check_config = false;    // checks the configuration, and exits: 0 or 2
-  bool strict = false;          // what is insecure is an error
+  bool strict = false;          // an insecure setting is an error
   bool print_defaults = false;  // prints every key with its default, as YAML, and exits
   bool print_schema = false;    // prints the JSON Schema of the configuration, and exits
   bool print_routes = false;    // prints method and pattern of each route, and exits
@@ -41,13 +41,13 @@ struct CommandLine {
   bool help = false;            // prints the flags, and exits
   bool version = false;         // prints name and version, and exits
 
-  // Appends to both lists. `flag` is what errors call the setting by; empty: --set.
+  // Appends to both lists. `flag` names the setting in errors; empty: --set.
   void add_set(std::string set, std::string flag = {}) {
     sets.push_back(std::move(set));
     set_flags.push_back(std::move(flag));
   }
 
-  // For the arguments behind the program's name.
+  // Parses the arguments behind the program's name.
   static Result<CommandLine> parse(std::span<const char* const> arguments,
                                    bool has_database = false);
   static std::string usage(const std::string& name, const std::string& about,

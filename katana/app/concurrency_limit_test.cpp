@@ -17,7 +17,7 @@
 namespace katana::app {
 namespace {
 
-// Counts who is there, cancelled or not.
+// Counts the handlers that run, cancelled or not.
 struct Present {
   explicit Present(std::atomic<int>& of) : count(of), number(++of) {}
   Present(const Present&) = delete;

@@ -7,7 +7,7 @@ namespace {
 
 std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find(':')); }
 
-// Behind the colon. REQUIRES that there is one.
+// The part behind the colon. REQUIRES that there is one.
 std::string_view rest_of(std::string_view url) { return url.substr(url.find(':') + 1); }
 
 }  // namespace

@@ -4,8 +4,8 @@
 //   app::Application<app::SettingsWithDatabase> app(
 //       {.name = "users", .database = app::sqlite()});
 //
-// A driver is a value from its own module, such as app/sqlite, and nothing registers itself:
-// a program links the drivers that it names, and a program that names none links no database.
+// A driver is a value from its own module, such as app/sqlite. No driver registers itself: a
+// program links the drivers that it names. A program that names none links no database.
 //
 // Owns       nothing but its fields; the names are literals.
 // Borrows    the settings, for the call.
@@ -39,17 +39,18 @@ class DatabaseListener {
   virtual Result<void> health() const = 0;
 };
 
-// Called by any thread, which it does not block, with what was notified; empty: something may have
-// been missed.
+// Called by any thread with the payload of a notification; it must not block. Empty: notifications
+// may have been missed.
 using OnDatabaseNotification = std::function<void(const std::string& payload)>;
 
 struct DatabaseDriver {
   std::string_view scheme;  // of database.url, without its colon
   std::string_view form;    // for errors, as "sqlite:FILE"
-  // What is wrong with the part of a URL behind "scheme:", without opening anything.
+  // Checks the part of a URL behind "scheme:", without opening anything. The Error names the
+  // mistake.
   Result<void> (*check)(std::string_view rest);
   // REQUIRES that check() passed. `migrations` are the program's, for settings that name no folder.
-  // Code::unavailable: it may be there later, and is then opened again; see opening.hpp.
+  // Code::unavailable: the database may be there later, and is then opened again; see opening.hpp.
   Result<database::Database> (*open)(std::string_view rest, const DatabaseSettings& settings,
                                      std::vector<database::Migration> migrations,
                                      const database::Opening& opening);
@@ -61,7 +62,7 @@ struct DatabaseDriver {
                                                       database::OutageObserver observer) = nullptr;
 };
 
-// What ApplicationOptions::database takes: none, one, or several in braces.
+// The drivers of ApplicationOptions::database: none, one, or several in braces.
 class DatabaseDrivers {
  public:
   DatabaseDrivers() = default;
@@ -78,7 +79,7 @@ class DatabaseDrivers {
                                   const database::Opening& opening = {}) const;
   // The scheme of the URL, as a literal; empty where open() fails.
   std::string_view scheme(std::string_view url) const;
-  // Null where the database has no notifications. `observer`: told of outages, by any thread.
+  // Null where the database has no notifications. `observer` is called for outages, by any thread.
   // REQUIRES that check() passed.
   Result<std::unique_ptr<DatabaseListener>> listen(const DatabaseSettings& settings,
                                                    const std::string& channel,

@@ -41,7 +41,7 @@ struct DatabaseStart::Shared {
 
   const DatabaseStartOptions options;
   std::stop_source stop;
-  std::mutex mutex;  // what follows
+  std::mutex mutex;  // of the members below
   std::condition_variable changed;
   bool is_reached = false;  // by the attempt that goes on: what follows is no wait
   bool has_failed = false;  // an attempt has
@@ -171,7 +171,7 @@ void DatabaseStart::run(const std::shared_ptr<Shared>& shared) {
                              [&] { return stop.stop_requested(); });
   }
   shared->changed.notify_all();
-  // Where start() has taken it, nothing is left to be told.
+  // Where start() has taken the result, there is nothing to report.
   shared->changed.wait(lock, [&] {
     return stop.stop_requested() || (!shared->found && !shared->failure) || shared->news;
   });

@@ -30,7 +30,7 @@ class NoBackend final : public database::Backend {
   Duration timeout_default() const noexcept override { return seconds(1); }
 };
 
-// A server whose state the test sets, and what the program is told.
+// A server whose state the test sets, and the reports to the program.
 class DatabaseStartTest : public testing::Test {
  protected:
   DatabaseStartOptions options(Duration wait_max) {
@@ -47,7 +47,7 @@ class DatabaseStartTest : public testing::Test {
     ++attempts_;
     changed_.notify_all();
     if (reaches_ && opening.on_reached) opening.on_reached();
-    // As one that hangs in a connect.
+    // Waits like an attempt that hangs in a connect.
     changed_.wait(lock, [&] { return !hangs_ || opening.stop.stop_requested(); });
     if (opening.stop.stop_requested()) return fail(Code::cancelled, "stopped");
     if (!there_) return fail(code_, why_);
@@ -175,7 +175,7 @@ TEST_F(DatabaseStartTest, an_attempt_that_hangs_holds_up_neither_the_start_nor_t
   EXPECT_THAT(opened->health().error().describe(), HasSubstr("it has not answered yet"));
   start.go_on(news());
   std::thread ending([&] { start.stop(); });
-  // What hangs looks at its stop token in its own time.
+  // An attempt that hangs looks at its stop token in its own time.
   set([] {});
   for (bool ended = false; !ended;) {
     set([] {});

@@ -1,10 +1,9 @@
-// Describing: what a program has in place of its process while it only says what it serves
+// Describing: the Embedding of a program that only prints the document of its routes
 // (--print-openapi).
 //
 // Services are made, parts are started and routes are added. Nothing listens, no database is
-// opened, no log is written, no thread is started but those of the program's own, and neither the
-// environment nor files that --config does not name are looked at: the document is the same on
-// every machine.
+// opened, no log is written, and only the program itself starts threads. Neither the environment
+// nor files that --config does not name are read: the document is the same on every machine.
 //
 // Owns       functions.
 // Thread     one.

@@ -93,7 +93,7 @@ TEST_F(EventsOnThreads, every_reader_is_told_all_once_and_in_order_and_then_its_
   EXPECT_EQ(topic->statistics().subscribers, 0u);
 }
 
-// What is on its way to a reactor that ends is waited for; afterwards nothing is sent to it.
+// A reactor that ends waits for events on their way to it; afterwards none is sent to it.
 TEST_F(EventsOnThreads, reactors_may_end_while_others_publish) {
   {
     server::HttpServer server(options, *service);

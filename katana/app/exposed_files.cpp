@@ -1,4 +1,4 @@
-// Who may read and write the files that hold secrets.
+// Finds files with secrets that other users may read or write.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace katana::app {
 namespace {
 
-// Who the program is once it serves.
+// The user of the program once it serves.
 uid_t user_of(const ProcessSettings& process) {
   if (process.user.empty() || !sandbox::is_root()) return ::geteuid();
   const auto identity = sandbox::find_identity(process.user, process.group);

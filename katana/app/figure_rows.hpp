@@ -5,7 +5,7 @@
 // Thread     any.
 // Allocates  when registered.
 // Fails      with an Error that names the metric.
-// Invariant  what has the figures is asked once for each scrape, and for all rows.
+// Invariant  the source of the figures is asked once for each scrape, for all rows.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct FigureRow {
 // The series that a row has; `label` empty: one without a label.
 struct FigureLabel {
   std::string name = {};   // of the label
-  std::string value = {};  // and what it says
+  std::string value = {};  // the label's value
 };
 
 template <class Rows, class Read>

@@ -1,5 +1,5 @@
-// One HttpCache, and reactors on their own threads: a client is never answered with a page that
-// was there before a change that it knows to be done.
+// One HttpCache, and reactors on their own threads. When a client knows that a change is done, it
+// never gets a page from before the change.
 #include "katana/http/middleware/http_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t pages = 4;
 
-// Of a reply whose content is a number; -1: it is none.
+// The number in the content of a reply; -1: the content is no number.
 int number_of(const std::string& reply) {
   int number = -1;
   const std::size_t content = reply.find("\r\n\r\n");

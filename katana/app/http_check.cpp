@@ -15,7 +15,7 @@
 namespace katana::app {
 namespace {
 
-// After the request's own deadline, so that the check says what was missing.
+// The check waits longer than the request's own deadline: the request's Error then names the cause.
 constexpr Duration slack = milliseconds(500);
 
 net::ReactorOptions small_reactor() {
@@ -41,7 +41,7 @@ class Asker {
       reactor_ = std::move(made);
     }
     if (told.stop_requested()) return cancelled();
-    reactor_->turn(Duration{});  // the reactor of this thread, and what happened since
+    reactor_->turn(Duration{});  // makes it this thread's reactor, and handles pending events
     const std::stop_callback wake(told, [this] { reactor_->post(wake_); });
     auto task = http_.fetch(client::Request(url_).timeout(timeout_));
     task.start();

@@ -3,13 +3,13 @@
 //   auto check = app::http_check({.name = "billing", .url = "https://billing.internal/health"});
 //   observability.checks().add(*std::move(check));
 //
-// Owns       a client, and a small reactor that the check's own thread turns while it asks; between
+// Owns       a client, and a small reactor that the check's own thread turns while it asks. Between
 //            checks both wait, with the connection if the service keeps it.
 // Thread     http_check() any; the check the one that metrics::HealthChecks gives it, which is no
 //            reactor of the server.
 // Allocates  when made, and when run.
-// Fails      http_check() names what is wrong with the URL or the options. The check fails with
-//            what HttpClient says, which begins with method and URL, or with the status.
+// Fails      http_check() names the mistake in the URL or the options. The check fails with the
+//            Error of HttpClient, which begins with method and URL, or with the status.
 // Invariant  at most one request at a time, and none while a result is younger than `fresh_for`.
 //            It ends within `timeout`, or at once when it is cancelled.
 #pragma once

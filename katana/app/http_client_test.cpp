@@ -245,7 +245,7 @@ TEST_F(HttpClientHostTest, a_server_that_cannot_prove_its_name_gets_no_request) 
     EXPECT_EQ(other.error().code(), Code::permission_denied);
     EXPECT_THAT(other.error().describe(), HasSubstr("certificate of 'other.test' is refused: "
                                                     "hostname mismatch"));
-    const auto stranger = HttpClient::make();  // who trusts what this machine trusts
+    const auto stranger = HttpClient::make();  // trusts the authorities of this machine
     auto unknown = run(reactor, stranger->fetch(client::Request("https://127.0.0.1" + at)));
     ASSERT_FALSE(unknown);
     EXPECT_THAT(unknown.error().describe(), HasSubstr("self-signed certificate"));
@@ -390,7 +390,7 @@ TEST_F(HttpClientHostTest, the_next_connection_resumes_unless_it_is_to_another_n
     EXPECT_EQ(ask(*http, "other.test").handshakes_resumed, 2u);
     EXPECT_EQ(ask(*http, "other.test").handshakes, 5u);
     EXPECT_EQ(http->counters(reactor).handshakes_resumed, 3u);
-    const auto another = HttpClient::make(made);  // and whom it trusts is its own affair
+    const auto another = HttpClient::make(made);  // with its own trusted authorities
     EXPECT_EQ(ask(*another, "localhost").handshakes_resumed, 0u);
   });
 }
@@ -419,7 +419,7 @@ TEST_F(HttpClientHostTest, the_certificate_of_a_client_says_who_asks) {
       return all;
     };
     HttpClientOptions how = trusting(certificate());
-    how.idle_max = 0;  // so that the second request resumes
+    how.idle_max = 0;  // the second request then resumes the session
     EXPECT_THAT(ask(how), testing::StartsWith("401 "));
     how.tls.certificate = {.chain_text = robot.certificate_text(), .key_text = robot.key_text()};
     const std::string known = "200 robot.example by CN=authority.example";

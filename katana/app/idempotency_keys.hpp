@@ -3,8 +3,8 @@
 //   auto& keys = services.get<idempotency::Idempotency>();   // the settings `idempotency`
 //   api.use(authenticate).use(keys.middleware());
 //
-//   katana_idempotency_requests_total{result}   what requests with a key came to
-//   katana_idempotency_replies_total{result}    what became of their replies
+//   katana_idempotency_requests_total{result}   requests with a key
+//   katana_idempotency_replies_total{result}    their replies
 //   katana_idempotency_store_failures_total
 //   katana_idempotency_keys, katana_idempotency_bytes   of the store in memory
 //
@@ -43,7 +43,8 @@ class IdempotencyKeys {
   idempotency::Idempotency keys_;
 };
 
-// For one that a program has made itself, as with keys in Redis. Once in a program.
+// Adds metrics of an Idempotency that a program has made itself, as with keys in Redis. Once in a
+// program.
 Result<void> add_idempotency_metrics(metrics::Registry& registry,
                                      const idempotency::Idempotency& keys);
 

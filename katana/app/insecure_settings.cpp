@@ -15,7 +15,7 @@
 namespace katana::app {
 namespace {
 
-// For one request or message; more is a lot of memory or disk for one client.
+// The bound for one request or message; more is a lot of memory or disk for one client.
 constexpr std::uint64_t collected_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t form_bytes_max = std::uint64_t{4} << 30;
 constexpr std::size_t token_bytes_min = 16;
@@ -190,7 +190,7 @@ void judge_client(const client::HttpClientOptions& client, Findings& findings) {
   }
 }
 
-// Who reaches it reads and changes sessions, limits and what caches serve.
+// A client that reaches Redis reads and changes sessions, limits and the entries of caches.
 void judge_redis(const RedisSettings& redis, const std::string& key, Findings& findings) {
   if (!redis.given()) return;
   if (redis.tls.dangerously_accept_any_certificate) {

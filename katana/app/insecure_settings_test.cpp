@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// What a program has that nothing is said of, also where tests run as root.
+// Settings of a program without findings, also where tests run as root.
 ApplicationSettings quiet() {
   ApplicationSettings settings;
   settings.process.user = "daemon";
@@ -196,7 +196,7 @@ TEST_F(ExposedFiles, others_may_not_read_them_nor_write_them) {
   EXPECT_EQ(count(0644), 1u);
   EXPECT_EQ(count(0602), 1u);
   EXPECT_EQ(count(0660), 1u);
-  // Of root's the group may, as Debian's ssl-cert.
+  // The group of a file of root may read it, as Debian's ssl-cert does.
   EXPECT_EQ(count(0640), ::geteuid() == 0 ? 0u : 1u);
 }
 

@@ -92,7 +92,7 @@ std::string answer_of(const Result<server::Replacement>& started) {
   return fmt::format("ready {} {}", started->process_id, bits);
 }
 
-// In the launcher, until its program ends.
+// The loop of the launcher process, until its program ends.
 void serve(int socket, const server::ReplacementCommand& command) {
   std::vector<server::HandedSocket> sockets;
   for (;;) {

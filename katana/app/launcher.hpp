@@ -1,10 +1,10 @@
-// Launcher: a process that starts successors for a program which may start none itself, because it
-// has entered a sandbox or is another user by then. It is made before that, and does nothing else:
-// what it starts, with which arguments and variables, is settled when it is made.
+// Launcher: a process that starts successors for a program. The program may start none itself,
+// because it has entered a sandbox or become another user. The launcher is made before that, and
+// does nothing else. Its command, arguments and variables are fixed when it is made.
 //
 // Owns       the socket to the process, which ends when this is destroyed, or its owner ends. The
 //            process is no child of its owner.
-// Thread     make() before there is another; start_replacement() one at a time, any.
+// Thread     make() before there is another thread; start_replacement() any, one at a time.
 // Allocates  yes.
 // Fails      make() without a process or a socket; start_replacement() as that of
 //            http/server/replacement.hpp, and when the launcher is gone.
@@ -21,13 +21,13 @@ namespace katana::app {
 
 class Launcher {
  public:
-  // For a process without other threads. The program that it starts is fixed here.
+  // REQUIRES a process without other threads. The program that it starts is fixed here.
   static Result<std::unique_ptr<Launcher>> make(server::ReplacementCommand command);
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  // As server::start_replacement(), by the launcher. Blocks.
+  // Does the same as server::start_replacement(), by the launcher. Blocks.
   Result<server::Replacement> start_replacement(std::span<const server::HandedSocket> sockets,
                                                 int cancel);
 

@@ -1,12 +1,13 @@
-// Middleware settings: what an Application puts in front of every route of the program, each off
-// unless it is enabled. Health, metrics and the pages of operations stand before them.
+// Middleware settings: the middleware that an Application puts in front of every route of the
+// program, each off unless it is enabled. Health, metrics and the pages of operations stand before
+// them.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  as their options do.
 // Fails      as Config does.
-// Invariant  what is marked reloadable is applied to the requests that follow a reload; `enabled`
-//            needs a restart, because what is off shall cost nothing.
+// Invariant  keys that are marked reloadable apply to the requests that follow a reload. `enabled`
+//            needs a restart, because middleware that is off costs nothing.
 #pragma once
 
 #include "katana/base/values/described.hpp"

@@ -1,14 +1,14 @@
-// Option descriptions: the options of the modules below app, as configuration has them: names,
-// rules and help. They stand here and not beside their structs, because a program that uses one
-// module alone shall not compile the descriptions (base/values/described.hpp) with every header.
+// Option descriptions: names, rules and help of the options of the modules below app, for the
+// configuration. They do not stand beside their structs: a program that uses one module alone shall
+// not compile the descriptions (base/values/described.hpp) with every header.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  never.
 // Fails      as Config does.
-// Invariant  what a description allows, check_options() accepts member by member. Left out is what
-//            configuration cannot say (callbacks, borrowed objects, hooks of tests), and what
-//            HttpSettings has under a shorter key.
+// Invariant  check_options() accepts each value that a description allows. Descriptions leave out
+//            members that no configuration can have (callbacks, borrowed objects, hooks of tests),
+//            and members that HttpSettings has under a shorter key.
 #pragma once
 
 #include "katana/app/option_tables.hpp"
@@ -23,7 +23,7 @@ inline constexpr std::size_t counted_max = UINT16_MAX - 1;
 
 namespace katana::server {
 
-// As http.listeners has it.
+// The members of http.listeners.
 KATANA_DESCRIBE(ListenerOptions,
                 (address, length(1, unix_prefix.size() + socket_path_bytes_max),
                  help("numeric address to listen on, or unix:PATH")),
@@ -44,7 +44,7 @@ KATANA_DESCRIBE(ListenerOptions,
 
 namespace katana::net {
 
-// As http.clients has it.
+// The members of http.clients.
 KATANA_DESCRIBE(
     ClientLimitOptions,
     (connections_max, help("connections of one client that are open; 0: no limit, here and below")),

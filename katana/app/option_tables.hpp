@@ -1,6 +1,7 @@
-// Option tables: what a configuration needs of the options of the modules below app: the words for
-// their enumerations, rules that several settings share, and tables (data/config/table.hpp). Only
-// option_tables.cpp, which makes the tables, compiles the descriptions (option_descriptions.hpp).
+// Option tables: the options of the modules below app, as a configuration needs them. These are the
+// words for their enumerations, rules that several settings share, and tables
+// (data/config/table.hpp). Only option_tables.cpp, which makes the tables, compiles the
+// descriptions (option_descriptions.hpp).
 //
 // Owns       nothing.
 // Thread     any.
@@ -29,7 +30,7 @@
 
 namespace katana::app::option_rules {
 
-// What a deadline of a client may be.
+// The range of a deadline of a client.
 inline constexpr auto timeout = rules::range(milliseconds(1), seconds(24 * 3600));
 // The same, and 0 turns it off.
 inline constexpr auto timeout_or_none = rules::range(Duration{}, seconds(24 * 3600));
@@ -42,16 +43,16 @@ namespace katana::server {
 KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
                      (automatic, "auto"))
 
-// As http.trust_request_ids names them.
+// The words of http.trust_request_ids.
 KATANA_DESCRIBE_ENUM(RequestIdTrust, (automatic, "auto"), never, proxies, always)
 
-// As proxy_protocol of a listener names them.
+// The words of proxy_protocol of a listener.
 KATANA_DESCRIBE_ENUM(ProxyProtocol, off, required)
 
-// As versions of a listener names them.
+// The words of versions of a listener.
 KATANA_DESCRIBE_ENUM(HttpVersions, any, http1, http2)
 
-// As http.balance names them.
+// The words of http.balance.
 KATANA_DESCRIBE_ENUM(Balance, connections, kernel)
 
 }  // namespace katana::server
@@ -64,10 +65,10 @@ KATANA_DESCRIBE_ENUM(WhenFull, drop, block)
 
 namespace katana::http {
 
-// As http.forwarded names them.
+// The words of http.forwarded.
 KATANA_DESCRIBE_ENUM(ForwardedFields, none, forwarded, x_forwarded)
 
-// As http.forwarded_parts names them.
+// The words of http.forwarded_parts.
 KATANA_DESCRIBE_ENUM(ForwardedPart, (client, "for"), proto, host)
 
 }  // namespace katana::http

@@ -40,8 +40,8 @@ Result<void> check_own_health(const ApplicationSettings& settings, Duration time
   auto url = own_health_url(settings);
   if (!url) return std::unexpected(url.error());
   HttpCheckOptions options{.name = "health", .url = *std::move(url), .timeout = timeout};
-  // The certificate is for the names that clients use, and this asks an address of the machine
-  // itself; nothing secret is sent, and a status is all that comes back.
+  // The certificate is for the names that clients use, and this request goes to an address of the
+  // machine itself. It sends no secret, and only a status comes back.
   options.client.tls.dangerously_accept_any_certificate = true;
   options.client.tls.system_authorities = false;
   auto check = http_check(std::move(options));

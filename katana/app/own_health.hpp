@@ -1,12 +1,12 @@
-// own_health: whether the program that runs with these settings on this machine is alive; what
-// --health-check asks, for containers and scripts that have no client of HTTP.
+// own_health: asks whether the program that runs with these settings on this machine is alive. This
+// is --health-check, for containers and scripts that have no HTTP client.
 //
 //   HEALTHCHECK CMD ["/usr/bin/users", "--health-check"]
 //
 // Owns       nothing.
 // Thread     one, which waits.
 // Allocates  as a client does.
-// Fails      own_health_url() when the settings do not say where the program listens;
+// Fails      own_health_url() when the settings do not name an address of the program;
 //            check_own_health() when /health is not answered by 2xx within `timeout`.
 // Invariant  asks this machine alone.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace katana::app {
 
-// Of /health on a listener without TLS if there is one, else on the first.
+// The URL of /health on a listener without TLS if there is one, else on the first.
 Result<std::string> own_health_url(const ApplicationSettings& settings);
 
 // Blocks until the reply is there, at most `timeout`.

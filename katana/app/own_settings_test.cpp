@@ -58,7 +58,7 @@ class OwnSettingsTest : public testing::Test {
     sources_.file = folder_ + "/own.yaml";
   }
   ~OwnSettingsTest() override {
-    std::error_code ignored;  // a folder that stays behind is no failure of what is tested
+    std::error_code ignored;  // a folder that stays behind is no failure of the test
     std::filesystem::remove_all(folder_, ignored);
   }
   Result<config::Config<OwnSettings>> load(Bytes text) {

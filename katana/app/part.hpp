@@ -1,9 +1,10 @@
-// Part: a system that a program uses, such as a bus or a mail server: its settings, its start and
-// end, the services it provides, its metrics and its health.
+// Part: a system that a program uses, such as a bus or a mail server. A part has its settings, its
+// start and end, the services that it provides, its metrics and its health.
 //
 //   class Mail final : public app::PartWith<MailSettings> {
 //    public:
 //     Mail() : PartWith("mail", "the mail server") {}
+//
 //     Result<void> start(const app::PartContext& context) override { … settings().host … }
 //     void provide(registry::Registry& registry) override { registry.instance<Mailer>(*mailer_); }
 //     void stop() noexcept override { mailer_.reset(); }
@@ -16,26 +17,26 @@
 //   take_settings → check, add_needs, judge   the configuration is read; nothing is made
 //   add_outputs                               before the log begins; not where it is embedded
 //   start                                     the log, metrics, pools, the database and needs() are
-//                                             there; parts that do not need one another start side
+//                                             there. Parts that do not need one another start side
 //                                             by side, each on a thread that may wait
 //   provide, observe                          one part after another, before the program's services
 //   begin                                     a task on the first reactor, once the program serves
 //   reload                                    for each SIGHUP that read a valid configuration
-//   drain                                     the program has been told to end and still serves
-//   stop                                      services are gone; what needed this part has stopped
+//   drain                                     the graceful shutdown has begun; requests are served
+//   stop                                      services are gone; parts that needed it have stopped
 //
 // --check-config ends behind check() and judge(). stop() follows each start() that succeeded, also
 // where a later part failed.
 //
-// Owns       what a part makes of its settings, from start() to stop().
+// Owns       the objects that a part makes of its settings, from start() to stop().
 // Borrows    the context's members until stop() has returned.
-// Thread     start() any; begin() and what it awaits the first reactor's; drain() a reactor's, and
-//            it must not wait; reload() a thread of the pool "work"; the rest that of the program.
+// Thread     start() any; begin() and its tasks the first reactor's; drain() a reactor's, where it
+//            must not wait; reload() a thread of the pool "work". Others the program's.
 // Allocates  as the part does.
 // Fails      start() with an Error that names the setting; the program adds the name and remedy of
 //            the part, and stops what had started. An Error of begin() is logged.
-// Invariant  a part starts after all that it needs, and stops before any of that. A group that no
-//            part of the program has is refused, with the remedy where the group is known.
+// Invariant  a part starts after all parts that it needs, and stops before any of them. A group
+//            that no part of the program has is refused, with the remedy where the group is known.
 #pragma once
 
 #include <memory>
@@ -62,25 +63,25 @@ namespace katana::app {
 
 class Pools;
 
-// What a part is started with.
+// The resources of the program that a part is started with.
 struct PartContext {
   log::Log& log;                           // the program's; outlives the part
   Pools& pools;                            // the thread pools of `pools`; outlive the part
   database::Database* database = nullptr;  // null: the program has none
-  // In a test or while the program only describes itself (embedding.hpp): there is no network.
+  // True in a test or while the program only describes itself (embedding.hpp): there is no network.
   bool embedded = false;
-  // Of what is measured; null: the machine's monotonic clock.
+  // The clock of measurements; null: the machine's monotonic clock.
   std::function<Instant()> clock = {};
   std::string program = {};  // its name
   std::string version = {};
 };
 
-// What a part keeps when the program gives up its rights (process.sandbox).
+// The rights that a part keeps when the program gives up its own (process.sandbox).
 struct PartNeeds {
   std::vector<std::string> files = {};   // read; their folders, because a file may be replaced
   std::vector<std::string> reads = {};   // files and folders to read
   std::vector<std::string> writes = {};  // files and folders to write
-  std::vector<SecretFile> secrets = {};  // of `files`, those that only the program may read
+  std::vector<SecretFile> secrets = {};  // files of `files` that only the program may read
   bool connections = false;              // it connects to servers
 };
 
@@ -95,7 +96,7 @@ class Part {
   virtual std::string_view name() const noexcept = 0;
   // Names of other parts.
   virtual std::vector<std::string> needs() const { return {}; }
-  // What to do when it does not start, as a sentence without its end.
+  // The remedy when the part does not start, as a sentence without its end.
   virtual std::string remedy() const { return {}; }
 
   // Its group of the configuration; none: it has no settings.
@@ -115,7 +116,7 @@ class Part {
   virtual Result<void> start(const PartContext& context) = 0;
   // Registers the services that it offers; called once, after start().
   virtual void provide(registry::Registry& registry) { (void)registry; }
-  // Adds its metrics and health checks; see metrics::HealthChecks for what /ready makes of them.
+  // Adds its metrics and health checks; metrics::HealthChecks says how /ready uses them.
   virtual Result<void> observe(metrics::Registry& metrics, metrics::HealthChecks& checks) {
     (void)metrics;
     (void)checks;
@@ -151,7 +152,7 @@ class PartWith : public Part {
  protected:
   // The name of the part is that of the group. Both are literals.
   PartWith(Bytes name, Bytes help) noexcept : name_(name), help_(help) {}
-  // As they were at the start.
+  // The settings of the start.
   const Settings& settings() const noexcept { return *settings_; }
   // Only members that are marked reloadable differ from settings().
   virtual Result<void> reload_settings(const Settings& settings) {
@@ -173,7 +174,7 @@ class Parts {
   bool has(std::string_view name) const noexcept;
   std::span<const std::unique_ptr<Part>> all() const noexcept { return parts_; }
 
-  // For the configuration: their groups, and keys of parts that this project has beside them.
+  // For the configuration: the groups of the parts, and keys of further parts of this project.
   config::Additions additions() const;
   // Everything that check() finds wrong.
   Result<void> check() const;

@@ -31,7 +31,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What happened, in its order, from any thread.
+// The events of a test in their order, from any thread.
 class Notes {
  public:
   void add(std::string note) {

@@ -3,12 +3,12 @@
 //   thread::Pool& pool = services.get<app::Pools>().work();
 //
 // Owns       the pools.
-// Borrows    who is told of jobs that threw; it outlives the pools. Null: standard error.
+// Borrows    the observer of jobs that threw; it outlives the pools. Null: standard error.
 // Thread     any, once made.
 // Allocates  when made.
 // Fails      make() names the pool and the option. at() of a name that is not configured names it,
-//            and those that there are.
-// Invariant  "work" is always there.
+//            and the names of all pools.
+// Invariant  there is always the pool "work".
 #pragma once
 
 #include <map>
@@ -30,11 +30,11 @@ class Pools {
                                              FailureObserver* failures = nullptr,
                                              bool stopped = false);
 
-  // For work without its own pool.
+  // The pool for work without its own pool.
   thread::Pool& work() const noexcept { return *work_; }
   Result<thread::Pool*> at(const std::string& name) const;
   const std::vector<std::unique_ptr<thread::Pool>>& all() const noexcept { return pools_; }
-  // Runs what was accepted, and ends the threads.
+  // Runs the accepted jobs, and ends the threads.
   void stop() noexcept;
 
  private:

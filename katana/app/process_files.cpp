@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the C library, OpenSSL, the metrics and the placement of reactors read. Not there: left out.
+// Paths that the C library, OpenSSL, the metrics and the placement of reactors read. Missing ones
+// are left out.
 constexpr const char* of_the_system[] = {
     "/usr",
     "/lib",
@@ -40,8 +41,8 @@ constexpr const char* of_the_system[] = {
     "/dev/urandom",
 };
 
-// Of who resolves names: these files are replaced while the program runs, and rules name what is
-// there, so the folders have to be named.
+// Folders of files for name resolution. The files are replaced while the program runs, and a rule
+// for a file does not cover its replacement: therefore rules name the folders.
 constexpr const char* of_name_resolution[] = {"/etc", "/run/systemd/resolve", "/run/resolvconf",
                                               "/run/nscd"};
 
@@ -119,7 +120,8 @@ bool connects(const ApplicationSettings& settings, const ProcessNeeds& needs) {
          allows(settings, SandboxUse::connections);
 }
 
-// As postgresql:///name?host=@server, and postgresql://%40server/name.
+// Whether a URL names an abstract socket, as postgresql:///name?host=@server or
+// postgresql://%40server/name.
 bool names_abstract_socket(std::string_view url) {
   for (const std::string_view each : {"host=@", "host=%40", "://%40", ",%40", ",@", "@%40"}) {
     if (url.find(each) != url.npos) return true;

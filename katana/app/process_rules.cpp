@@ -25,10 +25,10 @@ Result<mode_t> parse_umask(const std::string& text) {
   return *mask;
 }
 
-// As the user that the process is by now: a rule is for what is there.
+// Makes folders as the present user of the process: a rule needs a folder that exists.
 void make_folders(const std::vector<std::string>& folders) {
   for (const std::string& each : folders) {
-    std::error_code ignored;  // who opens a file there says why that cannot be done
+    std::error_code ignored;  // the code that opens a file there reports the error
     std::filesystem::create_directories(each, ignored);
   }
 }

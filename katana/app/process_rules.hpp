@@ -1,10 +1,10 @@
-// ProcessRules: what a program gives up, made of its settings: root, its umask, core dumps, files,
-// TCP ports and system calls that its configuration does not need.
+// ProcessRules: gives up the rights that the settings of a program do not need. These are root, its
+// umask, core dumps, files, TCP ports and system calls.
 //
 //   enter()   once the configuration is read, before the program has a thread or an open file
-//   finish_start()  once it has started: what only a start needs goes, too
+//   finish_start()  once it has started: gives up the rights that only a start needs
 //
-// Owns       the identity, and what it says of itself.
+// Owns       the identity, and the lines of its report.
 // Thread     one: the one that starts the program, while there is no other.
 // Allocates  yes.
 // Fails      with the setting, its value and the remedy. A rule that this kernel cannot enforce
@@ -24,14 +24,14 @@
 
 namespace katana::app {
 
-// What the settings do not show.
+// Needs of the program that the settings do not show.
 struct ProcessNeeds {
   std::string config_file = {};          // is read again at SIGHUP; empty: none
   std::vector<std::string> reads = {};   // of ApplicationOptions
   std::vector<std::string> writes = {};  // likewise
   bool database = false;                 // the program has drivers
   bool connections = false;              // it has a client
-  PartNeeds parts = {};                  // what Part::add_needs() collected from all parts
+  PartNeeds parts = {};                  // of Part::add_needs(), from all parts together
 };
 
 // Absolute paths, each once. A file is named by its folder, because it may be replaced.
@@ -41,17 +41,17 @@ sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const Proc
 // Some listener has a port that only root may bind.
 bool needs_root_to_bind(const ApplicationSettings& settings);
 
-// What of the settings could not be entered, as far as that is known without doing it.
+// Fails where enter() would fail, as far as that is known without entering.
 Result<void> check_process(const ProcessSettings& process);
 
 class ProcessRules {
  public:
   // See above; once.
   Result<void> enter(const ApplicationSettings& settings, const ProcessNeeds& needs);
-  // REQUIRES enter(). Other threads are there by now, and what is refused is refused in each.
+  // REQUIRES enter(). Other threads exist by now: the new rules hold in each of them.
   Result<void> finish_start();
 
-  // For the log, in whole sentences: what is enforced, and what should be known.
+  // For the log, in whole sentences: the rules that are enforced, and facts for the operator.
   const std::vector<std::string>& report() const noexcept { return report_; }
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
   // No other program can be started that could enter the same rules.

@@ -150,7 +150,7 @@ class InProcess : public testing::Test {
   }
 };
 
-// Returns what `act` returns, of a process that has entered the rules.
+// Returns the result of `act` in a process that has entered the rules.
 template <class F>
 int in_process_of(const ApplicationSettings& settings, F act) {
   const pid_t child = ::fork();

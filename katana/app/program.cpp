@@ -29,7 +29,7 @@ void block_signals() {
   sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) sigaddset(&set, signal);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // a peer, or a pipe that takes the log, may be gone
+  std::signal(SIGPIPE, SIG_IGN);  // a client, or a pipe that takes the log, may be gone
 }
 
 // Files of the program name users: their data, its log. A stricter mask than this stays. This runs
@@ -147,7 +147,7 @@ void Program::add_parts(const CommandLine& line) {
       [this] { stop_services(); });
   std::vector<std::string> of_routes = {"services"};
   for (StartStep& step : steps_) {
-    if (step.needs.empty()) step.needs.emplace_back("configuration");  // and what follows from it
+    if (step.needs.empty()) step.needs.emplace_back("configuration");  // no step starts before it
     of_routes.push_back(step.name);
     startup_.add(std::move(step));
   }
@@ -324,10 +324,10 @@ void Program::stop() noexcept {
   startup_.stop();
 }
 
-// Serving is over and its signals with it: from here on one ends the process as it would any other,
-// also when a job on a pool or a part does not end.
+// Serving is over, and so is its handling of signals. From here on a signal ends the process as it
+// would any other. This holds also when a job on a pool or a part does not end.
 void Program::give_signals_back() noexcept {
-  // An output that hangs is waited for once a signal ends that.
+  // Waits at most 50 ms: after that, a signal can end the wait for an output that hangs.
   log_->flush(milliseconds(50));
   sigset_t set;
   sigemptyset(&set);
@@ -342,7 +342,7 @@ void Program::tell_manager(const Result<void>& told) noexcept {
   logger_.warn(KATANA_AT_MOST(1, seconds(60)), "{}", why);
 }
 
-// On the first reactor's thread, which must not wait for a disk.
+// Called on the first reactor's thread, which must not wait for a disk.
 void Program::on_reload() {
   const auto admission = pools_->work().post([this] { (void)reload(); });
   if (admission > thread::Admission::ran_here) {

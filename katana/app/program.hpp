@@ -1,14 +1,14 @@
-// Program: what an Application is inside: the steps of its start, what they make, and its end. The
-// class of users is application.hpp; this header stays out of their sources.
+// Program: the inside of an Application: the steps of its start, the objects that they make, and
+// its end. The class for users is in application.hpp; this header stays out of their sources.
 //
 // Its sources, by what they are about:
 //   program.cpp             the order of the start, the end, reload
 //   program_run.cpp         run(), and the flags that only print
-//   program_process.cpp     what the process gives up, and its replacement
+//   program_process.cpp     the rights that the process gives up, and its replacement
 //   program_log.cpp         the log, and the records of failures
 //   program_database.cpp    how the database is opened, awaited and observed
 //   program_services.cpp    the registry
-//   program_in_redis.cpp    what is kept in Redis
+//   program_in_redis.cpp    the data in Redis
 //   program_http.cpp        middleware, routes and listeners
 //   program_operations.cpp  the pages of operations
 //   program_replies.cpp     the checks of replies
@@ -69,7 +69,7 @@ class Security;
 
 class Program {
  public:
-  // What users give: functions of the services, the routes, the pages of operations, and hooks.
+  // Functions of the user: for the services, the routes, the pages of operations, and hooks.
   using AddServices = std::function<Result<void>(registry::Registry&)>;
   using AddRoutes = std::function<Result<void>(const registry::Services&, Router&)>;
   using AddOperations = std::function<Result<void>(const registry::Services&, Group&)>;
@@ -80,7 +80,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // What a user adds before start().
+  // The user's functions are set before start().
   void set_services(AddServices f) { add_services_ = std::move(f); }
   void set_routes(AddRoutes f, const std::source_location& where) {
     add_routes_ = std::move(f);
@@ -97,7 +97,7 @@ class Program {
   void add_part(std::unique_ptr<Part> part) { parts_.add(std::move(part)); }
   void add_step(StartStep step) { steps_.push_back(std::move(step)); }
 
-  // As in application_core.hpp, function by function.
+  // These functions are those of application_core.hpp.
   int run(int count, const char* const* arguments);
   Result<void> start(const CommandLine& line);
   Result<void> start(const CommandLine& line, Embedding embedding);
@@ -124,14 +124,14 @@ class Program {
   Result<void> start_jobs();
   Result<void> start_queues();
 
-  // Of what is loaded, without starting anything: everything that is wrong.
+  // Checks the loaded settings, without starting anything. The Error has all mistakes.
   Result<void> check_loaded() const;
   int check_config(const CommandLine& line);
   InsecureFacts facts_of(const CommandLine& line) const;
   int print_routes(const CommandLine& line);
   int print_openapi(const CommandLine& line);
   int check_health(const CommandLine& line);
-  // For a flag that only prints something; none: the program is to run.
+  // The exit status of a flag that only prints something; none: the program is to run.
   std::optional<int> answer(const CommandLine& line);
   Result<void> run_start_hooks();
   void run_stop_hooks() noexcept;
@@ -223,7 +223,7 @@ class Program {
   std::optional<database::Database> database_;
   std::unique_ptr<DatabaseStart> database_start_;  // null: there is no database
   std::function<void()> on_ready_;                 // of run()
-  std::mutex failure_mutex_;                       // of what follows
+  std::mutex failure_mutex_;                       // of the members below
   std::optional<Error> failure_;                   // why it ends without a signal
   std::unique_ptr<Security> security_;
   std::unique_ptr<Authentication> authentication_;
@@ -233,14 +233,14 @@ class Program {
   std::unique_ptr<ProgramRedis> cache_redis_;  // null: caches have that one, or none
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
-  // What settings can change while it serves; none: not enabled.
+  // Middleware that settings can change while the program serves; none: not enabled.
   std::optional<RateLimit> rate_limit_;
   std::optional<ConcurrencyLimit> concurrency_;
   std::optional<LoadShedding> load_shedding_;
   std::optional<Service> service_;
   std::unique_ptr<jobs::JobLock> job_lock_;  // null: not needed, or registered
   std::unique_ptr<server::RequestTelemetry> telemetry_;
-  std::mutex server_mutex_;  // of server_ for shutdown(), and of what follows
+  std::mutex server_mutex_;  // of server_ for shutdown(), and of the members below
   bool told_to_end_ = false;
   std::unique_ptr<server::HttpServer> server_;
   Startup startup_;

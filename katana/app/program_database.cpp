@@ -22,7 +22,7 @@ Result<void> Program::start_database() {
       return embedding_->open_database(options_.database, present->database, files);
     };
   } else {
-    // Nothing of this: an attempt may be left behind.
+    // Captures no `this`: an attempt may outlive the program.
     how.open = [drivers = options_.database, settings = present->database,
                 files = *std::move(bundled)](const database::Opening& opening) {
       return drivers.open(settings, files, opening);
@@ -50,8 +50,8 @@ Result<void> Program::start_database() {
   return {};
 }
 
-// The program serves by now. A database that is awaited is told of when it has come; one that will
-// not come ends the program.
+// The program serves by now. When an awaited database has come, the service manager is told. One
+// that will never come ends the program.
 void Program::go_on_with_database() {
   if (database_start_->awaits()) {
     logger_.warn(
@@ -75,7 +75,7 @@ void Program::go_on_with_database() {
                               }});
 }
 
-// Once there are metrics, which are started beside the database.
+// Called once there are metrics, which are started beside the database.
 Result<void> Program::observe_statements() {
   const DatabaseSettings settings = this->settings()->database;
   StatementTelemetryOptions options{

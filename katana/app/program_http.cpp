@@ -1,4 +1,4 @@
-// The server of an application: its middleware, routes and listeners, and what it tells.
+// The server of an application: its middleware, routes and listeners, and its records in the log.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ Result<void> Program::start_routes() {
                         [&] { return add_operations_(*services_, pages); });
     if (!added) return added;
   }
-  // What is added from here on is the program's own.
+  // Routes that are added from here on are the program's own.
   if (guard_->guards_application()) router.use(guard_->application());
   use_middleware(router);
   check_replies(router);
@@ -122,7 +122,7 @@ void Program::add_docs_page(Router& router) {
       {.path = present->docs.path, .title = options_.name, .origins = present->docs.origins});
 }
 
-// What it borrows of the running program.
+// The options of the server, with the callbacks and objects of the running program.
 server::HttpServerOptions Program::server_options(const ApplicationSettings& settings,
                                                   server::EngineKind engine) {
   server::HttpServerOptions options = server_options_of(settings);
@@ -137,7 +137,7 @@ server::HttpServerOptions Program::server_options(const ApplicationSettings& set
   options.stall_threshold = settings.monitor.stall;
   options.stall_logger = log_->logger("monitor");
   if (manager_.watchdog() > Duration{}) {
-    // Four times as often, so that a reactor that is late once is no reason to be restarted.
+    // Four times as often: a reactor that is late once is then no reason for a restart.
     options.heartbeat_interval = {manager_.watchdog().ns / 4};
     options.on_heartbeat = [this] { tell_manager(manager_.alive()); };
   }
@@ -185,7 +185,7 @@ Result<void> Program::start_http() {
   return {};
 }
 
-// What the start took, part by part: a record, and a metric.
+// Reports the duration of the start, part by part: in a record, and in a metric.
 Result<void> Program::tell_phases() {
   auto family = observability_->registry().gauges(
       {.name = "katana_startup_seconds",
@@ -211,7 +211,7 @@ Result<void> Program::tell_phases() {
   return {};
 }
 
-// On the first reactor's thread, or on that of the watch.
+// Called on the first reactor's thread, or on that of the watch.
 void Program::on_certificates(const Result<std::vector<std::string>>& reloaded) {
   if (!reloaded) {
     logger_.error("certificates are not read again, the present ones stay: {}",
@@ -234,7 +234,8 @@ void Program::on_drain() {
   tell_manager(manager_.stopping("finishing what is in flight"));
 }
 
-// On the thread that waits for signals; the process ends when this returns, whatever the disk does.
+// Called on the thread that waits for signals. The process ends when this returns, and does not
+// wait long for the disk.
 void Program::on_stuck(const server::ServerReport& report) {
   constexpr std::chrono::seconds flush_max(2);
   logger_.error("{}: the process ends without it", report.stuck);

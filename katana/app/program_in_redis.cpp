@@ -1,5 +1,5 @@
-// What an application keeps in Redis: sessions, limits, the second level of caches, idempotency
-// keys, locks of jobs.
+// The data that an application keeps in Redis: sessions, limits, the second level of caches,
+// idempotency keys, locks of jobs.
 #include <memory>
 #include <string>
 #include <utility>

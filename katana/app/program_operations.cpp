@@ -1,4 +1,4 @@
-// Whom the pages of operations are shown to, and what the start says of it.
+// The guard of the pages of operations, and the records of the start about it.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -11,7 +11,8 @@
 
 namespace katana::app {
 
-// What of the server the pages of operations are shown to: see http/server/operations.hpp.
+// Makes the guard that decides which clients see the pages of operations: see
+// http/server/operations.hpp.
 Result<void> Program::make_guard() {
   const auto present = settings();
   if (auto checked = check_operations(*present); !checked) return checked;
@@ -40,7 +41,8 @@ std::string Program::exposed_url() const {
   return server_->other_urls()[static_cast<std::size_t>(exposed - listeners.begin())];
 }
 
-// Who may see what is asked when it is too late.
+// Logs at the start which clients may see the pages and the causes of failures. An operator
+// otherwise learns it too late.
 void Program::tell_operations() const {
   const auto present = settings();
   for (const std::string& note : settings_->notes()) logger_.warn("configuration: {}", note);

@@ -1,4 +1,4 @@
-// What an application gives up before its first thread, and what it says of that.
+// The rights that an application gives up before its first thread, and its records about them.
 #include <span>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@ InsecureFacts Program::facts_of(const CommandLine& line) const {
           .of_parts = parts_.judge()};
 }
 
-// No other thread is there yet, and nothing is open.
+// Called before there is another thread or an open file.
 Result<void> Program::load_and_enter(const CommandLine& line) {
   if (auto loaded = load(line); !loaded) return loaded;
   if (embedding_) return {};
@@ -50,7 +50,8 @@ Result<void> Program::make_launcher() {
   return {};
 }
 
-// What may be started by whom: the launcher, if there is one, the program itself, or neither.
+// Sets how a successor of the program is started: by the launcher, if there is one, by the program
+// itself, or not at all.
 void Program::prepare_restart(server::HttpServerOptions& options,
                               const ApplicationSettings& settings) {
   options.restart = settings.restart;
@@ -70,7 +71,7 @@ void Program::prepare_restart(server::HttpServerOptions& options,
   }
 }
 
-// On the thread of the attempt.
+// Called on the thread of the attempt.
 void Program::on_restart(const Result<server::Replacement>& replacement) {
   if (replacement) {
     logger_.info("restart: process {} serves from here on, and this one ends",

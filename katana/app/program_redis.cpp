@@ -42,7 +42,7 @@ Result<redis::Options> redis_options_of(const RedisSettings& settings, const std
   return options;
 }
 
-// Of connections and of calls.
+// Statistics of connections and of calls.
 struct RedisStatistics {
   upstream::Status status;
   redis::Totals totals;
@@ -132,7 +132,7 @@ Result<void> ProgramRedis::health() const {
   return fail(Code::unavailable, "Redis is not connected yet");
 }
 
-// What comes of it is in the log, and in health().
+// The log and health() have the result.
 Task<void> ProgramRedis::connect() const { (void)co_await client_->ping(); }
 
 Result<void> ProgramRedis::reload() {

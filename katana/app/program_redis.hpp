@@ -7,8 +7,9 @@
 // Thread     make() and reload() one at a time; health() any.
 // Allocates  the client.
 // Fails      make() with an Error that names the setting, or the file.
-// Invariant  the log has one record when the first connection is lost, one for each other reason
-//            for which there is none, at most one in a second, and one when all are there again.
+// Invariant  the log has one record when the first connection is lost, and one when all are there
+//            again. It has one for each other reason why a connection is missing, at most one in a
+//            second.
 #pragma once
 
 #include <memory>
@@ -29,18 +30,18 @@ class ProgramRedis final : private upstream::Observer {
   // `key`: of these settings, such as "redis". REQUIRES that they are given().
   static Result<std::unique_ptr<ProgramRedis>> make(const RedisSettings& settings, std::string key,
                                                     log::Logger logger);
-  // What make() would refuse, without making anything.
+  // Fails where make() would refuse, without making anything.
   static Result<void> check(const RedisSettings& settings, const std::string& key);
 
-  // As the registry has it.
+  // The client that the registry has.
   redis::Client& client() const noexcept { return *client_; }
-  // That it was made with.
+  // The settings that it was made with.
   const RedisSettings& settings() const noexcept { return settings_; }
   // The families above, with the name of the settings as their label.
   Result<void> add_metrics(metrics::Registry& registry) const;
   // Ready, or why not.
   Result<void> health() const;
-  // On a reactor: connects, so that the first request finds a connection, and health() an answer.
+  // Connects, on a reactor: the first request then finds a connection, and health() an answer.
   Task<void> connect() const;
   // Reads the password file again, for connections from now on.
   Result<void> reload();
@@ -57,7 +58,7 @@ class ProgramRedis final : private upstream::Observer {
   std::unique_ptr<redis::Client> client_;
 };
 
-// Of all that the settings want of Redis: what contradicts itself, or what make() would refuse.
+// Checks all settings about Redis: fails where they contradict one another, or make() would refuse.
 Result<void> check_redis(const ApplicationSettings& settings);
 
 }  // namespace katana::app

@@ -1,4 +1,4 @@
-// What the settings of Redis are judged by, before anything connects. The rest is in
+// The checks of the settings of Redis, before anything connects. The rest is in
 // tests/end_to_end/test_redis.py, with real servers.
 #include "katana/app/program_redis.hpp"
 

@@ -1,4 +1,4 @@
-// What an application does about replies that depart from its OpenAPI documents.
+// Checks of replies against the OpenAPI documents of an application.
 #include "katana/app/program.hpp"
 
 namespace katana::app {

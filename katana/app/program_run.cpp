@@ -1,4 +1,4 @@
-// What an application is from its command line: what run() does, and what its flags print.
+// An application as a command: run(), and the output of its flags.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -44,7 +44,8 @@ bool Program::logs_to_standard_output() const {
                              [](const std::string& file) { return file == "/dev/stdout"; });
 }
 
-// In the log, and for scripts that read standard output: the address whose port the kernel chose.
+// Writes the address to the log, and to standard output for scripts: the kernel may have chosen its
+// port.
 void Program::tell_listening(Duration took) const {
   const std::string_view engine = server::engine_name(server_->engine());
   const unsigned reactors = server_->reactor_count();
@@ -56,7 +57,7 @@ void Program::tell_listening(Duration took) const {
                                         options_.name, url(), engine, reactors, short_ms(took)));
 }
 
-// What a start would find, as far as nothing has to be made for it.
+// Finds the mistakes that a start would find, as far as nothing has to be made for it.
 Result<void> Program::check_loaded() const {
   const auto present = settings();
   const server::HttpServerOptions options = server_options_of(*present);
@@ -138,7 +139,7 @@ int Program::print_routes(const CommandLine& line) {
   return 0;
 }
 
-// Of what the program serves; see describing.hpp.
+// Prints the document of the program's routes; see describing.hpp.
 int Program::print_openapi(const CommandLine& line) {
   serves_ = false;
   describes_ = true;
@@ -172,7 +173,7 @@ int Program::print_openapi(const CommandLine& line) {
   return std::fflush(stdout) == 0 ? 0 : fail_with(1, "standard output cannot be written");
 }
 
-// Of another process: the one that serves.
+// Asks another process for its health: the one that serves.
 int Program::check_health(const CommandLine& line) {
   if (auto loaded = load(line); !loaded) {
     return fail_with(2, loaded.error().describe());

@@ -1,5 +1,5 @@
-// The services of an application: what its registry has, the verification of tokens, the bus, and
-// what all of them tell of themselves.
+// The services of an application: those in its registry, the verification of tokens, the bus, and
+// the figures of all of them.
 #include <memory>
 #include <stop_token>
 #include <utility>
@@ -84,7 +84,7 @@ Result<void> Program::start_authentication(registry::Registry& registry) {
        .may_block = false});
 }
 
-// What the systems know of themselves: for /metrics and /ready.
+// Adds the figures and health checks of the systems: for /metrics and /ready.
 Result<void> Program::add_figures() {
   metrics::Registry& registry = observability_->registry();
   metrics::HealthChecks& checks = observability_->checks();

@@ -1,5 +1,5 @@
-// ProgramSettings: the settings of a program, whatever their type: read, read again, printed.
-// SettingsOf<Settings> is the one of Application<Settings>.
+// ProgramSettings: the settings of a program, independent of their type: loaded, loaded again,
+// printed. Application<Settings> has SettingsOf<Settings>.
 //
 // Owns       the current values, which readers share across a reload.
 // Thread     load() and on_reload() one, before the program has threads; get() and
@@ -44,10 +44,10 @@ class ProgramSettings {
   virtual std::string print_defaults(config::Additions additions) const = 0;
   virtual std::string print_schema(config::Additions additions, const std::string& name) const = 0;
   virtual void register_in(registry::Registry& registry) = 0;
-  virtual void tell_listeners() = 0;  // what subscribed to reloads
+  virtual void tell_listeners() = 0;  // the subscribers of reloads
 };
 
-// For one type: Config<Settings>, with the listeners of its reloads.
+// The settings of one type: Config<Settings>, with the listeners of its reloads.
 template <std::derived_from<ApplicationSettings> Settings>
 class SettingsOf final : public ProgramSettings {
  public:

@@ -44,7 +44,7 @@ class ProgramTest : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(file(name)) << text;
   }
-  // As certbot and Kubernetes do: a new file under the old name.
+  // Replaces a file as certbot and Kubernetes do: by a new file under the old name.
   void replace(const std::string& name, const std::string& text) const {
     write(name + ".new", text);
     std::filesystem::rename(file(name + ".new"), file(name));
@@ -129,7 +129,7 @@ TEST_F(ProgramTest, hooks_run_when_it_accepts_and_before_parts_stop) {
   const auto started = app.start(line());
   ASSERT_TRUE(started) << started.error().describe();
   std::thread([&app] { app.shutdown(); }).join();
-  app.shutdown();  // no second signal, which would cut off what is in flight
+  app.shutdown();  // a second signal would cut off requests in flight
   EXPECT_EQ(app.serve().cut_off, 0u);
   app.stop();
   EXPECT_THAT(order, ElementsAre("start", "stop 2", "stop 1", "part"));
@@ -209,7 +209,7 @@ TEST_F(ProgramTest, certificates_that_change_are_read_again_and_broken_ones_are_
   const auto first = tls::make_development_certificate({});
   const auto next = tls::make_development_certificate({});
   ASSERT_TRUE(first && next);
-  // As Kubernetes mounts a secret: names lead through a link that is replaced.
+  // A secret as Kubernetes mounts it: names lead through a link that is replaced.
   for (const auto& [version, made] : {std::pair("v1", &*first), std::pair("v2", &*next)}) {
     std::filesystem::create_directory(folder_ / version);
     write(std::string(version) + "/tls.crt", made->chain_text);

@@ -53,7 +53,7 @@ Result<void> Program::start_queues() {
 
 namespace {
 
-// On its way to the first reactor, which destroys it.
+// A message to the first reactor, which destroys it.
 struct SpawnMessage : Message {
   SpawnMessage(net::Reactor& to, jobs::JobFunction given, std::string called)
       : Message([](Message& message) noexcept {

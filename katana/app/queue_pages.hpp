@@ -11,9 +11,9 @@
 // Borrows    the queue, which outlives the service.
 // Thread     any reactor's.
 // Allocates  replies.
-// Fails      404 for a queue that is none of `names` and for a job that is not there; 409 when
+// Fails      404 for a queue that is none of `names` and for a job that does not exist. 409 when
 //            another job has a dead letter's key; 503 while the database does not answer.
-// Invariant  what changes something is refused when a page of another origin asks for it.
+// Invariant  a request that changes something is refused when a page of another origin sends it.
 #pragma once
 
 #include <string>

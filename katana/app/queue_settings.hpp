@@ -3,7 +3,7 @@
 // Owns       values only.
 // Thread     values.
 // Allocates  as strings do.
-// Fails      as Config does; what a value alone cannot say, ApplicationQueues::check() does.
+// Fails      as Config does; ApplicationQueues::check() judges values that depend on one another.
 // Invariant  all of it needs a restart.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace katana::app {
 
-// For one queue: what is not said is as the program says.
+// Settings of one queue. A value that is absent keeps that of the program.
 struct QueueHandlerSettings {
   bool enabled = true;
   unsigned concurrency = 0;

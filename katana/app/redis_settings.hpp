@@ -1,9 +1,9 @@
-// Redis settings: where the Redis of a program is, and what it keeps there.
+// Redis settings: the address of a program's Redis, and the data that it keeps there.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  as strings do.
-// Fails      as Config does; what contradicts itself is said by ProgramRedis::make().
+// Fails      as Config does; ProgramRedis::make() reports settings that contradict one another.
 // Invariant  all of it needs a restart; a password file is read for each connection.
 #pragma once
 

@@ -144,7 +144,7 @@ TEST_F(RequestTelemetryTest, a_trace_that_is_valid_is_logged_and_another_is_not)
   EXPECT_EQ(kept.lines({"trace_id"}).size(), 1u);
 }
 
-// Long after that request: its id was all that told one connection of a route from another.
+// The failure comes long after the request: only its id distinguishes connections of one route.
 TEST_F(RequestTelemetryTest, a_websocket_that_fails_is_recorded_with_the_ids_of_its_upgrade) {
   router.websocket("/echo", {.on_message = [](WebSocket&, Bytes payload, MessageKind) {
                      throw std::runtime_error(std::string(payload));

@@ -1,4 +1,4 @@
-// RestartSettings: what `restart` of the configuration says (docs/guides/deploy.md).
+// RestartSettings: the section `restart` of the configuration (docs/guides/deploy.md).
 //
 // Owns       values only.
 // Thread     values.

@@ -26,7 +26,8 @@ Result<std::vector<std::string>> lines_of(const std::string& path) {
   return lines;
 }
 
-// What comes by TLS to this server itself has the field from that.
+// Whether a request came by HTTPS to a proxy. A reply to a request that came by TLS to this server
+// has the field already.
 bool came_by_https_to_a_proxy(const RequestView& request, session::Exchange& exchange) {
   return !exchange.arrival().is_secure && request.client().is_secure();
 }
@@ -179,8 +180,8 @@ void Security::register_in(registry::Registry& registry) {
   }
 }
 
-// A warning: what was refused is known at the next action, which never comes if this process
-// gets no requests.
+// The check is a warning. A refusal ends only with the next action, which never comes if this
+// process gets no requests.
 Result<void> Security::add_checks(metrics::HealthChecks& checks) const {
   if (audit_ == nullptr) return {};
   return checks.add({.name = "audit log",

@@ -1,9 +1,9 @@
-// Security: what an Application makes of the settings of sessions, the audit log, CSRF and security
-// headers.
+// Security: the objects and the middleware that an Application makes of the settings of sessions,
+// the audit log, CSRF and security headers.
 //
 // Owns       sessions and the audit log.
 // Borrows    the database, which outlives it.
-// Thread     made and used by the start; what it registers says for itself.
+// Thread     made and used by the start; each registered object has its own rules.
 // Allocates  yes.
 // Fails      with an Error that names the key.
 // Invariant  security headers are on every reply of the program's routes, refusals of other
@@ -33,16 +33,17 @@ class Security {
   static Result<std::unique_ptr<Security>> make(const ApplicationSettings& settings,
                                                 database::Database* database,
                                                 std::shared_ptr<sessions::SessionStore> redis);
-  // What make() would refuse, without opening anything.
+  // Fails where make() would refuse, without opening anything.
   static Result<void> check(const ApplicationSettings& settings, bool has_database);
 
-  // sessions::Sessions and audit::AuditLog, if they are on.
+  // Registers sessions::Sessions and audit::AuditLog, if they are on.
   void register_in(registry::Registry& registry);
-  // katana_audit_… and, of a memory store, katana_sessions_…; borrows this until the last scrape.
+  // Adds katana_audit_… and, for a memory store, katana_sessions_…; borrows this until the last
+  // scrape.
   Result<void> add_metrics(metrics::Registry& registry) const;
-  // "audit log", if it is on; borrows this until the last check.
+  // Adds the check "audit log", if it is on; borrows this until the last check.
   Result<void> add_checks(metrics::HealthChecks& checks) const;
-  // In front of other middleware, and behind it.
+  // use_first() adds the middleware in front of others, and use_last() that behind them.
   void use_first(Router& router) const;
   void use_last(Router& router) const;
 

@@ -1,10 +1,10 @@
-// Security settings: sessions, the audit log, and the middleware that keeps other sites out, each
-// off unless it is asked for.
+// Security settings: sessions, the audit log, and the middleware against requests of other sites.
+// Each is off unless it is enabled.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  as strings do.
-// Fails      as Config does; what a value alone cannot say, Security::check() does.
+// Fails      as Config does; Security::check() judges values that depend on one another.
 // Invariant  all of it needs a restart.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace katana {
 
-// As settings say it.
+// The words of the settings.
 KATANA_DESCRIBE_ENUM(SameSite, lax, strict, none)
 
 namespace app {

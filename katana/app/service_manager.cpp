@@ -57,7 +57,7 @@ sockaddr_un address_of(const std::string& name, socklen_t& size) {
   return address;
 }
 
-// One line, whatever the text has.
+// A variable of a notification as one line, whatever line ends the text has.
 std::string line_of(std::string_view name, std::string_view text) {
   std::string line(text);
   for (char& c : line) c = c == '\n' ? ' ' : c;
@@ -127,8 +127,8 @@ Result<void> ServiceManager::open(std::string_view address) {
                             address, sizeof(sockaddr_un::sun_path) - 1));
   }
   address_ = address;
-  // Whether it is there is found out when it is first told something. Connected, because a sandbox
-  // lets a socket without a file go on with what it is connected to, and nothing else.
+  // The first notification shows whether the manager exists. The socket is connected, because in a
+  // sandbox a socket without a file may send only to the address that it is connected to.
   socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket_ < 0) {
     return fail(Code::resource_exhausted,

@@ -1,12 +1,13 @@
-// ServiceManager: what a program and systemd tell one another, without libsystemd: that it is
-// ready, reads its configuration again, ends, and is alive; and sockets that were opened for it.
+// ServiceManager: the protocol between a program and systemd, without libsystemd. The program
+// reports that it is ready, reads its configuration again, ends, or is alive. Sockets that systemd
+// opened for the program may be handed over.
 //
 //   NOTIFY_SOCKET                 datagrams go there (sd_notify(3)); Type=notify
 //   WATCHDOG_USEC, WATCHDOG_PID   so often it wants to hear that the program is alive; WatchdogSec=
 //   LISTEN_FDS, LISTEN_PID        listening sockets from descriptor 3 on (sd_listen_fds(3)); those
 //                                 that LISTEN_FDNAMES calls "katana.…" are none of the manager's
 //
-// Where these are not set nothing is done, so that a program need not ask.
+// Where these are not set nothing is done: a program need not ask.
 //
 // Owns       the datagram socket.
 // Borrows    the listening sockets: descriptors of this process without another user.
@@ -34,10 +35,11 @@ class ServiceManager {
 
   // From these variables. An Error: one of them is malformed, or the socket cannot be opened.
   static Result<ServiceManager> make(const Variables& variables, int process_id);
-  // For this process. The children that it starts are not to take them for theirs.
+  // Reads the variables of this process, and unsets LISTEN_…: children do not take the sockets for
+  // theirs.
   static Result<ServiceManager> of_this_process();
 
-  ServiceManager() = default;  // there is none
+  ServiceManager() = default;  // there is no manager
   ServiceManager(ServiceManager&& other) noexcept;
   ServiceManager& operator=(ServiceManager&& other) noexcept;
   ~ServiceManager();
@@ -45,7 +47,7 @@ class ServiceManager {
   // Lines of sd_notify(3): "READY=1\nSTATUS=…". No listener: nothing is done.
   Result<void> notify(std::string_view lines) const;
   Result<void> ready(std::string_view status) const;
-  // The same of a program that SIGUSR2 restarts: for `katana dev`.
+  // The same for a program that SIGUSR2 restarts: for `katana dev`.
   Result<void> ready_and_replaceable(std::string_view status) const;
   Result<void> reloading(Instant monotonic) const;
   Result<void> stopping(std::string_view status) const;
@@ -55,7 +57,7 @@ class ServiceManager {
   // The same: STATUS has why, and X_KATANA_RESTART=failed is for `katana dev`.
   Result<void> not_replaced(std::string_view why) const;
 
-  // There is a manager that hears what is said here.
+  // There is a manager that receives the notifications.
   bool listens() const noexcept { return socket_ >= 0; }
   // How often alive() is wanted; 0: never.
   Duration watchdog() const noexcept { return watchdog_; }

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What systemd has at the other end.
+// The socket that systemd has at the other end.
 class Listener {
  public:
   explicit Listener(const std::string& name)

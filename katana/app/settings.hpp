@@ -1,4 +1,4 @@
-// Settings: what every application can be configured with, and the default of each value.
+// Settings: the configuration of every application, and the default of each value.
 //
 // A program derives its own from ApplicationSettings and describes its own members, or by
 // KATANA_DESCRIBE only those groups that it wants to offer:
@@ -16,7 +16,7 @@
 // Thread     values.
 // Allocates  as strings do.
 // Fails      Config<Settings>::load() lists every value that breaks a rule.
-// Invariant  what is marked reloadable takes effect by SIGHUP; the rest by a restart.
+// Invariant  keys that are marked reloadable take effect by SIGHUP; the others by a restart.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ namespace katana::app {
 // process.sandbox.
 enum class Sandbox : std::uint8_t {
   off,     // the process keeps its rights
-  report,  // nothing is refused, and the log says what would be
-  on,      // it has what its configuration needs
+  report,  // no call is refused, and the log names calls that would be
+  on,      // the program has only the rights that its configuration needs
 };
 KATANA_DESCRIBE_ENUM(Sandbox, off, report, on)
 // Values of process.sandbox_allow.
@@ -57,7 +57,7 @@ KATANA_DESCRIBE_ENUM(RefusedCall, error, end)
 
 // The certificates of the listeners. protocols and reply_to_plain_http are the server's to say.
 struct TlsSettings : tls::TlsOptions {
-  Duration hsts = {};            // how long browsers shall come back by TLS only; 0: not said
+  Duration hsts = {};            // how long browsers shall come back by TLS only; 0: no header
   Duration watch = seconds(10);  // how often the files are looked at; 0: never
 
   // Whether there is a certificate to show.
@@ -90,7 +90,7 @@ struct HttpSettings : session::HttpOptions, net::ReactorOptions {
   server::ProxyProtocol proxy_protocol = server::ProxyProtocol::off;
   server::HttpVersions versions = server::HttpVersions::any;
   net::ClientLimitOptions clients;          // connections of one client address
-  RouteDefaults routes;                     // what routes have that set nothing themselves
+  RouteDefaults routes;                     // for routes without their own values
   FormLimits forms;                         // limits of multipart and URL-encoded forms
   RateLimitSettings rate_limit;             // off by default
   ConcurrencySettings concurrency;          // off by default
@@ -120,7 +120,7 @@ struct katana::TextForm<katana::app::ConsoleLog> {
 
 namespace katana::app {
 
-// The section `log`: levels, outputs and what happens when they cannot keep up.
+// The section `log`: levels, outputs and the treatment of outputs that cannot keep up.
 struct LogSettings {
   std::string levels = "info";
   ConsoleLog console = ConsoleLog::text;
@@ -217,7 +217,7 @@ struct ProcessSettings {
   bool core_dumps = false;
 };
 
-// `jobs.NAME.retry`. A value that is absent keeps what the program says of the job.
+// `jobs.NAME.retry`. A value that is absent keeps that of the program.
 struct JobRetrySettings {
   std::optional<unsigned> retries_max;
   std::optional<Duration> delay;
@@ -239,7 +239,7 @@ struct ApplicationSettings {
   LogSettings log;                            // outputs and levels
   RequestSettings requests;                   // ids, access log, statistics of requests
   MonitorSettings monitor;                    // stalled reactors and upstream services
-  std::map<std::string, PoolSettings> pools;  // "work" is there in any case
+  std::map<std::string, PoolSettings> pools;  // "work" always exists
   DatabaseSettings database;                  // for descriptions that name it
   QueueSettings queue;                        // likewise
   SessionSettings sessions;                   // off by default

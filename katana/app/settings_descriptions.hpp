@@ -1,9 +1,9 @@
 // Settings descriptions: the keys that the groups of Settings have, their rules and their help.
 //
-// settings.hpp does without them: what a program's configuration makes of a group is its table
-// (data/config/table.hpp), which settings.cpp has. This header is for sources that look at a
-// description themselves, or derive one from it (KATANA_DESCRIBE_DERIVED). Those of groups with
-// their own headers are in settings_parts_descriptions.hpp.
+// settings.hpp does without them: a program's configuration uses the table of a group
+// (data/config/table.hpp), which settings.cpp makes. This header is for sources that read a
+// description themselves, or derive one from it (KATANA_DESCRIBE_DERIVED). Descriptions of groups
+// with their own headers are in settings_parts_descriptions.hpp.
 //
 // Owns       nothing.
 // Thread     any.
@@ -17,7 +17,7 @@
 
 namespace katana::app::option_rules {
 
-// What is more than a line of the description of http.
+// Helps that are too long for a line of the description of http.
 inline constexpr auto hosts = rules::help(
     "host names of this server beside localhost and its address; when set, requests for any other "
     "host get 421");

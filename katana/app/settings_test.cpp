@@ -24,8 +24,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// What a key can change of a program: the options of its server, and those that `settings` has for
-// routes, forms, middleware, the client and the records of failures. As text.
+// The options that a key can change, as text: those of the server, routes, forms, middleware, the
+// client and records of failures.
 std::string text_of(const ApplicationSettings& settings, const BusSettings& bus) {
   const server::HttpServerOptions options = server_options_of(settings);
   std::string text;
@@ -105,7 +105,7 @@ std::map<std::string, std::vector<std::string>> rows_with_keys(const char* path)
   return rows;
 }
 
-// Each key is set to whatever else it takes, and is then in the options of the server.
+// Each key is set to another value, which is then in the options of the server.
 TEST(Settings, every_limit_of_the_reference_is_set_by_the_key_it_names) {
   const auto defaults = load_with("", "");
   ASSERT_TRUE(defaults) << defaults.error().describe();

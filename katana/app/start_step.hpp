@@ -1,4 +1,4 @@
-// StartStep: a step of a program's start, which Startup runs behind those that it needs.
+// StartStep: a step of a program's start, which Startup runs after the steps that it needs.
 //
 // Owns       values and functions.
 #pragma once
@@ -15,9 +15,9 @@ namespace katana::app {
 struct StartStep {
   std::string name;                     // unique; other steps name it in `needs`
   std::vector<std::string> needs = {};  // names of other parts
-  std::function<Result<void>()> start;  // may block; an Error stops what has started
-  std::function<void()> stop = {};  // only of a part that started; none: there is nothing to stop
-  std::string remedy = {};          // what to do when it fails, as a sentence; may be empty
+  std::function<Result<void>()> start;  // may block; an Error stops the steps that have started
+  std::function<void()> stop = {};  // called if start() succeeded; none: there is nothing to stop
+  std::string remedy = {};          // the remedy when it fails, as a sentence; may be empty
 };
 
 }  // namespace katana::app

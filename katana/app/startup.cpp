@@ -47,7 +47,7 @@ Startup::~Startup() { stop(); }
 
 void Startup::add(StartStep part) { parts_.push_back({std::move(part), {}, State::waiting}); }
 
-// Names become places; what is wrong with them is the program's mistake, and named.
+// Resolves the names of needs. A wrong name is the program's mistake, and the Error names it.
 Result<void> Startup::resolve() {
   std::vector<Error> mistakes;
   for (Held& held : parts_) {
@@ -107,8 +107,8 @@ Startup::Held* Startup::take_ready() {
   return &*found;
 }
 
-// What the caller's thread and every other one does: the next part that may begin, until there is
-// none to come.
+// The work of the caller's thread and of every other one: starts the next part that may begin,
+// until none is left.
 void Startup::work() {
   std::unique_lock lock(mutex_);
   while (true) {

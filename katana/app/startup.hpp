@@ -5,15 +5,15 @@
 //                .remedy = "check database.url"});
 //   Result<void> started = startup.start();
 //
-// Owns       what is given to it; the threads that start parts beside the caller's, until start()
-//            returns.
+// Owns       the steps that are added; the threads that start parts beside the caller's, until
+//            start() returns.
 // Thread     one; start() runs parts that do not need one another on several.
 // Allocates  freely.
-// Fails      start() names every part that failed, what it needed, why it failed and what to do.
+// Fails      start() names every part that failed, its needs, the cause and the remedy.
 //            Started parts are stopped by then. A part that throws has failed.
-// Invariant  a part begins after everything that it needs has started, and is stopped before any of
-//            that is. After a failure what does not need the part that failed still begins, so that
-//            one start reports every mistake it can find.
+// Invariant  a part begins after all parts that it needs have started, and is stopped before any of
+//            them. After a failure the parts that do not need the failed one still begin: one start
+//            then reports every mistake that it can find.
 #pragma once
 
 #include <condition_variable>
@@ -54,10 +54,10 @@ class Startup {
   // Without a thread: parts that do not need one another start in the order of add().
   void start_one_by_one() noexcept { threads_ = false; }
   Result<void> start();
-  // Everything that started, the last first. Once.
+  // Stops every part that started, the last first. Called once.
   void stop() noexcept;
 
-  // Of what has started, in the order in which it ended.
+  // Reports of the parts that have started, in the order in which their starts ended.
   const std::vector<PartReport>& reports() const noexcept { return reports_; }
   // "configuration 0.3 ms, log 0.1 ms, …"
   std::string describe() const;
@@ -81,7 +81,7 @@ class Startup {
   const Clock clock_;
   bool threads_ = true;
   std::vector<Held> parts_;
-  std::mutex mutex_;  // what follows, and the states of parts_
+  std::mutex mutex_;  // of the members below, and the states of parts_
   std::condition_variable changed_;
   std::vector<std::thread> workers_;
   std::vector<PartReport> reports_;

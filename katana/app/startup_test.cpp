@@ -69,7 +69,7 @@ TEST_F(StartupTest, parts_that_do_not_need_one_another_start_side_by_side) {
   EXPECT_EQ(startup_.reports().back().name, "services");
 }
 
-// While the first is at it, what needs only the second goes on.
+// While the first part starts, parts that need only the second go on.
 TEST_F(StartupTest, a_long_part_does_not_hold_up_those_that_do_not_need_it) {
   std::latch last_began(1);
   startup_.add({.name = "slow", .start = [&]() -> Result<void> {

@@ -10,7 +10,7 @@
 namespace katana::app {
 namespace {
 
-// From what a reactor answers itself to a deadline.
+// Bounds of the histogram, from a statement that is answered in memory to a deadline.
 std::vector<std::uint64_t> told_ns() {
   return {10'000,      50'000,      100'000,       250'000,       500'000,       1'000'000,
           2'500'000,   5'000'000,   10'000'000,    25'000'000,    50'000'000,    100'000'000,
@@ -74,7 +74,7 @@ void StatementTelemetry::on_statement(const database::StatementReport& report) n
       warn_of(report, slow_after_ns);
     }
   } catch (const std::exception&) {
-    // Without memory for a series there is none; the statement itself is done.
+    // Without memory there is no series; the statement itself is done.
   }
   if (options_.on_statement) call_hook(report);
   if (trace::current_span() != nullptr) [[unlikely]]
@@ -98,7 +98,7 @@ void StatementTelemetry::record(const database::StatementReport& report) noexcep
 const StatementTelemetry::Series& StatementTelemetry::series_of(
     const database::StatementReport& report) {
   std::atomic<const Series*>& place = series_[report.number];
-  // acquire: with what it points to
+  // acquire: the series that it points to is visible, too
   if (const Series* const made = place.load(std::memory_order_acquire)) [[likely]]
     return *made;
   const std::lock_guard lock(mutex_);
@@ -135,7 +135,7 @@ void StatementTelemetry::call_hook(const database::StatementReport& report) noex
   try {
     options_.on_statement(report);
   } catch (...) {
-    // What a hook does is no concern of the statement's.
+    // A hook that throws does not affect the statement.
     options_.slow.error(KATANA_AT_MOST(1, seconds(60)), "on_statement threw");
   }
 }

@@ -1,6 +1,6 @@
-// StatementTelemetry: what a program says about the statements of its database: a warning for each
-// that took long, counts and durations by name, a span where its request is traced, and the
-// program's own hook.
+// StatementTelemetry: observes the statements of a program's database. It logs a warning for each
+// slow one, and counts statements and durations by name. It adds a span where the request is
+// traced, and calls the program's own hook.
 //
 //   katana_database_statements_total{statement,outcome}      outcome: "ok", or the error's kind
 //   katana_database_statement_duration_seconds{statement}
@@ -38,11 +38,12 @@
 
 namespace katana::app {
 
-// For programs: called with each statement that is over, on the thread that awaited it, which is a
-// reactor's for requests: it must not block. Its arguments are borrowed for the call. For spans.
+// The hook of a program, such as for spans: called with each statement that is over. It runs on the
+// thread that awaited the statement, which is a reactor's for requests, and must not block. Its
+// arguments are borrowed for the call.
 using OnStatement = std::function<void(const database::StatementReport&)>;
 
-// What is said, and to whom.
+// The outputs of StatementTelemetry.
 struct StatementTelemetryOptions {
   log::Logger slow = {};                 // discards
   Duration slow_after = {};              // 0: nothing is slow
@@ -94,7 +95,7 @@ class StatementTelemetry final : public database::StatementObserver {
   std::unique_ptr<log::RateLimit> limit_;
   std::optional<Families> families_;
   std::vector<std::atomic<const Series*>> series_;  // by the number of the name
-  std::mutex mutex_;                                // what follows
+  std::mutex mutex_;                                // of the members below
   std::vector<std::unique_ptr<const Series>> made_;
 };
 

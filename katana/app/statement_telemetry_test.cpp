@@ -79,7 +79,7 @@ TEST_F(StatementTelemetryTest, records_of_slow_statements_are_bounded_in_number_
   slow.text = text;
   for (int count = 0; count < 200; ++count) telemetry.on_statement(slow);
   const auto lines = kept.lines({"slow statement"});
-  // Of one period, or of two when it ended meanwhile.
+  // The records of one period, or of two when the first ended meanwhile.
   EXPECT_GE(lines.size(), StatementTelemetry::records_max);
   EXPECT_LE(lines.size(), 2 * StatementTelemetry::records_max);
   ASSERT_FALSE(lines.empty());

@@ -18,7 +18,7 @@ using metrics::ObservedCounter;
 
 double seconds_of(Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
 
-// One figure of a system: its name, what it is, and where it stands.
+// One figure of a system: its name, its help, and how it is read.
 template <class Statistics>
 struct Row {
   std::string name;
@@ -145,7 +145,7 @@ const std::array log_gauges{
            "How much of its memory the thread with most of them uses; at 1 records are dropped.",
            [](const log::Counts& of) { return of.fullest_ring; }}};
 
-// A unit that a name ends with is said.
+// The unit that a name ends with.
 std::string unit_of(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('_') + 1);
   const bool is_unit = last == "seconds" || last == "bytes" || last == "ratio";

@@ -6,11 +6,11 @@
 //   katana_sandbox_…       refused system calls
 //
 // Owns       nothing.
-// Borrows    the registry, and what is registered, which outlives its last scrape and check.
+// Borrows    the registry, and the registered systems, which outlive its last scrape and check.
 // Thread     any.
 // Allocates  when registered.
 // Fails      with an Error that names the metric or check.
-// Invariant  a system pays nothing but when it is asked.
+// Invariant  a system pays nothing unless it is asked.
 #pragma once
 
 #include "katana/app/pools.hpp"
@@ -29,12 +29,12 @@ Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus); 
 // katana_database_…
 Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database);
 Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);  // katana_log_…
-// For the whole process: what process.sandbox refused.
+// Adds the calls that process.sandbox refused, for the whole process.
 Result<void> add_sandbox_metrics(metrics::Registry& registry);
 
 // A warning while an output of the log fails or is slow: requests are served all the same.
 Result<void> add_log_check(metrics::HealthChecks& checks, const log::Log& log);
-// Not ready while the queue of a pool is full: what is sent here would be refused.
+// Adds checks that are not ready while the queue of a pool is full: requests would be refused.
 Result<void> add_pool_checks(metrics::HealthChecks& checks, const Pools& pools);
 // Not ready while a service that is named in the settings does not answer.
 Result<void> add_upstream_checks(metrics::HealthChecks& checks,

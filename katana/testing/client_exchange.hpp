@@ -1,12 +1,13 @@
-// ClientExchange: one request of a test and what has come of its reply; ClientConnection: what
+// ClientExchange: one request of a test and the received part of its reply; ClientConnection:
 // carries exchanges, by HTTP/1.1 or by HTTP/2.
 //
-// Owns       an exchange what was received; a connection its end of the network, and a share of
-//            the exchanges that are under way on it.
+// Owns       an exchange its received bytes; a connection its end of the network, and a share of
+//            the exchanges in progress on it.
 // Borrows    the network, which must outlive connections.
 // Thread     one: that of its TestServer.
 // Allocates  freely: a test's tool.
-// Fails      by ClientExchange::reply, whose problem names the request, what came and the seed.
+// Fails      by ClientExchange::reply, whose problem names the request, the received part and the
+//            seed.
 // Invariant  `reply` is set once, and `connection` is null from then on.
 #pragma once
 
@@ -33,20 +34,20 @@ struct ClientExchange {
   bool upgrades = false;  // to WebSocket
   bool in_pieces = false;
 
-  unsigned status = 0;  // 0: no head has come
+  unsigned status = 0;  // 0: no head has arrived
   TestReply::Fields fields;
   std::string content;  // so far, unless it was taken
   std::vector<TestReply> interims;
   TestReply::Fields trailers;
   std::size_t received = 0;       // bytes of the reply
-  bool is_tunnel = false;         // upgraded: content is bytes of the other protocol, both ways
-  std::function<void()> on_more;  // content of a tunnel has come
+  bool is_tunnel = false;         // upgraded: content is the other protocol's bytes, both ways
+  std::function<void()> on_more;  // bytes of a tunnel have arrived
 
-  // What is wrong with a whole reply, whatever its status; empty: nothing. Null: not asked for.
+  // Returns the mistake of a whole reply, whatever its status; empty: none. Null: no check.
   std::function<std::string(const TestReply&)> judge;
-  bool content_was_taken = false;  // some of it
+  bool content_was_taken = false;  // a part of it was taken
 
-  ClientConnection* connection = nullptr;  // null: not under way
+  ClientConnection* connection = nullptr;  // null: not in progress
   std::optional<TestReply> reply;
 };
 
@@ -57,7 +58,7 @@ struct ClientRequest {
   const TestReply::Fields& fields;
   std::string_view content;
   bool has_content = false;
-  bool in_pieces = false;  // content follows by send()
+  bool in_pieces = false;  // send() sends the body
 };
 
 struct ClientOptions {
@@ -70,19 +71,19 @@ class ClientConnection {
  public:
   virtual ~ClientConnection() = default;
 
-  // Nothing is under way, and nothing can be begun any more.
+  // Nothing is in progress, and no exchange can be begun.
   virtual bool is_over() const = 0;
   virtual bool may_begin() const = 0;
   virtual void begin(std::shared_ptr<ClientExchange> exchange, const ClientRequest& request) = 0;
-  // More content of a request in pieces, or of a tunnel. REQUIRES an exchange under way, as do
-  // those below.
+  // Sends a further part of a request body or of a tunnel. REQUIRES an exchange in progress, as do
+  // the functions below.
   virtual void send(ClientExchange& exchange, Bytes bytes, bool last) = 0;
-  // The client's side breaks off: the exchange alone where the protocol can.
+  // The client breaks off: only this exchange, where the protocol can.
   virtual void reset(ClientExchange& exchange, std::string_view why) = 0;
   // The client sends no more on this connection, and still receives.
   virtual void half_close() = 0;
   virtual void set_reading(ClientExchange& exchange, bool reads) = 0;
-  // Everything under way gets a problem.
+  // All exchanges in progress get a problem.
   virtual void give_up(std::string_view why) = 0;
 };
 
@@ -92,13 +93,13 @@ std::unique_ptr<ClientConnection> make_http2_connection(engine::SimNetwork& netw
                                                         const ClientOptions& options);
 
 bool is_same_name(std::string_view left, std::string_view right);
-// The first value; null: there is none.
+// The first value; null: no such field.
 const std::string* find_field(const TestReply::Fields& fields, std::string_view name);
-// The fields of the lines of a head, behind its first line.
+// The fields of a head, without its first line.
 TestReply::Fields fields_of(std::string_view head);
-// The problem of an exchange that came to nothing.
+// The problem of an exchange that has failed.
 TestReply failed(const ClientExchange& exchange, std::string_view why, std::uint64_t seed);
-// The reply as it is complete; takes what the exchange has.
+// The complete reply; takes the contents of the exchange.
 TestReply completed(ClientExchange& exchange);
 
 }  // namespace katana::testing::detail

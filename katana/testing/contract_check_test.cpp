@@ -42,7 +42,7 @@ components:
       properties: {name: {type: string, minLength: 1}, count: {type: integer}}
 )";
 
-// Its replies say what a test wants, whatever the description says.
+// Replies as the test wants, whatever the description says.
 class ContractCheckTest : public ::testing::Test {
  protected:
   Result<Service> service() {

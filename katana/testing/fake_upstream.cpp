@@ -20,7 +20,7 @@
 namespace katana::testing {
 namespace {
 
-// What is served, and what has come. For one reactor.
+// The replies to give, and the received requests. For one reactor.
 struct Script {
   std::vector<UpstreamRequest> requests;
   Duration delay = {};
@@ -29,7 +29,7 @@ struct Script {
   unsigned resets_left = 0;
 };
 
-// Has content collected that the route itself does not ask for.
+// Requests that the body is collected although the route does not ask for it.
 class ContentWanted final : public katana::detail::MiddlewareFunction {
  public:
   ContentWanted() : MiddlewareFunction(true, nullptr, {}) {}
@@ -38,7 +38,7 @@ class ContentWanted final : public katana::detail::MiddlewareFunction {
   }
 };
 
-// Records requests on their way to the dispatcher, and fails those that are to fail.
+// Records requests on their way to the dispatcher, and fails those that the script selects.
 class Recorder final : public session::RequestHandler {
  public:
   Recorder(session::RequestHandler& handler, Script& script) : handler_(handler), script_(script) {}
@@ -91,10 +91,10 @@ class Recorder final : public session::RequestHandler {
 
   session::RequestHandler& handler_;
   Script& script_;
-  std::map<const session::Exchange*, std::size_t> waiting_;  // for content; their request
+  std::map<const session::Exchange*, std::size_t> waiting_;  // for content: request index
 };
 
-// "https://api.example:443", as the client calls it.
+// Returns "https://api.example:443", as the client calls it.
 Result<std::string> origin_of(const std::string& url) {
   const std::size_t end = url.find("://");
   const std::string scheme = url.substr(0, std::min(end, url.size()));
@@ -148,7 +148,7 @@ struct FakeUpstream::Core {
     server.loop().add_before(*reactor);
     server.loop().upstreams()[origin] = reactor->port(0);
   }
-  // The name stays known: connections are refused.
+  // The name stays known: connections to it are refused.
   void go_down() {
     if (!reactor) return;
     server.loop().remove(*reactor);

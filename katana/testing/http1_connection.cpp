@@ -1,4 +1,4 @@
-// One connection of a test's client by HTTP/1.1, which has at most one request under way.
+// One connection of a test's client by HTTP/1.1, with at most one request in progress.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,12 +89,12 @@ class Http1Connection final : public ClientConnection {
     }
     input_.erase(0, input_.size() - left.size());
   }
-  // Whether it is a 101 has not come yet.
+  // Whether the bytes so far may still become a 101.
   bool is_deciding() const {
     return exchange_->upgrades && exchange_->status == 0 &&
            std::string_view("HTTP/1.1 101").starts_with(std::string_view(input_).substr(0, 12));
   }
-  // The machine knows no 101: it never asked for one.
+  // The machine knows no 101, because it did not ask for one.
   void take_upgrade() {
     const std::size_t end = input_.find("\r\n\r\n");
     if (!input_.starts_with("HTTP/1.1 101") || end == std::string::npos) return;
@@ -170,7 +170,7 @@ class Http1Connection final : public ClientConnection {
     if (!machine_.keeps_open() || ended_) peer_.finish();
   }
   void fail(std::string_view why) {
-    failed_ = true;  // what comes now belongs to no request
+    failed_ = true;  // later bytes belong to no request
     if (!exchange_) return;
     exchange_->reply = failed(*exchange_, why, network_.seed());
     exchange_->connection = nullptr;
@@ -182,11 +182,11 @@ class Http1Connection final : public ClientConnection {
   engine::SimPeer peer_;
   http1::ResponseMachine machine_;
   http1::HeadMemo memo_;
-  std::shared_ptr<ClientExchange> exchange_;  // null: nothing is under way
+  std::shared_ptr<ClientExchange> exchange_;  // null: no request is in progress
   bool is_chunked_ = false;
   bool is_sending_ = false;  // the end of the request's content has not gone out
   bool failed_ = false;
-  bool ended_ = false;  // nothing is sent any more, or what is sent is no HTTP
+  bool ended_ = false;  // nothing is sent any more, or other bytes than HTTP
   std::string input_, head_;
 };
 

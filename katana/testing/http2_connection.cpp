@@ -1,5 +1,5 @@
-// One connection of a test's client by HTTP/2, which carries as many requests as the server takes
-// at once; those beyond wait.
+// One connection of a test's client by HTTP/2. It carries as many requests as the server takes at
+// once; further ones wait.
 #include <fmt/format.h>
 
 #include <array>
@@ -57,7 +57,7 @@ bool is_left_out(std::string_view name) {
          is_same_name(name, "upgrade") || is_same_name(name, "sec-websocket-key");
 }
 
-// A literal that no table has, not indexed (RFC 7541 §6.2.2).
+// Writes a literal that is in no table, without indexing (RFC 7541 §6.2.2).
 void put_literal(std::string& to, Bytes name, Bytes value) {
   std::array<char, 16> number;
   to.push_back('\0');
@@ -67,7 +67,7 @@ void put_literal(std::string& to, Bytes name, Bytes value) {
   }
 }
 
-// Of a request, or why there can be none.
+// The head of a request, or the reason why it cannot be sent.
 struct HeadBlock {
   std::string bytes;
   std::string problem;
@@ -221,7 +221,7 @@ class Http2Connection final : public ClientConnection {
     if (sends_) outbox_.for_each_pending([&](Bytes part, const Retained*) { peer_.send(part); });
     outbox_.clear();
   }
-  // Begins what may begin, and sends what the windows take.
+  // Begins waiting requests, and sends as much as the windows allow.
   void pump() {
     if (!machine_.is_usable()) give_up_waiting();
     for (Stream& stream : streams_) {
@@ -230,7 +230,7 @@ class Http2Connection final : public ClientConnection {
       flush();
     }
   }
-  // No request can be begun any more.
+  // Called when no request can be begun any more.
   void give_up_waiting() {
     streams_.remove_if([&](Stream& stream) {
       if (stream.state != ClientStreamState::idle) return false;
@@ -280,7 +280,7 @@ class Http2Connection final : public ClientConnection {
   void on_step(const http2::ClientStep& step) {
     if (step.stream == nullptr) return;
     Stream& stream = static_cast<Stream&>(*step.stream);
-    // The exchange outlives what its hook does.
+    // The hook may destroy the exchange's owner; this keeps the exchange.
     const std::shared_ptr<ClientExchange> exchange = stream.exchange;
     exchange->received += step.event == ClientEvent::over ? 0 : step.consumed;
     switch (step.event) {
@@ -360,7 +360,7 @@ class Http2Connection final : public ClientConnection {
   http2::ClientMachine machine_;
   std::list<Stream> streams_;
   std::string input_;
-  bool ended_ = false;  // no request is begun any more
+  bool ended_ = false;  // no request can be begun any more
   bool sends_ = true;
   bool is_reset_due_ = false;
 };

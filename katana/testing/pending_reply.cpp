@@ -56,7 +56,7 @@ bool PendingReply::wait_for_content(std::size_t bytes) {
 
 void PendingReply::run() {
   if (state_->connection == nullptr) return;
-  // A handler that writes for ever must not keep the test for ever.
+  // A handler that writes for ever must not block the test for ever.
   constexpr std::size_t enough_bytes = std::size_t{256} * 1024;
   const std::size_t enough = state_->received + enough_bytes;
   state_->loop->run_network(

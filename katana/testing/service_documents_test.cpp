@@ -1,4 +1,4 @@
-// That a TestServer compares by the documents of its service, without being told.
+// A TestServer compares with the documents of its service without further options.
 #include <gtest/gtest.h>
 
 #include <string>

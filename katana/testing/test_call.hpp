@@ -5,14 +5,14 @@
 //   reply = testing::call(create, testing::TestRequest("POST", "/users").json(NewUser{"ada"}),
 //                         {.services = &services});                          // Inject<Users>
 //
-// Everything a handler may take is made as on a server: extractors, FromRequest<T>, whole content,
-// streams. It runs in virtual time: a sleep passes at once.
+// Everything that a handler may take is made like on a server: extractors, FromRequest<T>, whole
+// content, streams. It runs in virtual time: a sleep passes at once.
 //
 // Owns       a server for the call.
 // Borrows    the services.
 // Thread     one; the handler runs on it, within the call.
 // Allocates  freely: a test's tool.
-// Fails      by the reply: a problem says what is wrong with the request or the handler.
+// Fails      by the reply: a problem names the mistake in the request or the handler.
 #pragma once
 
 #include <type_traits>
@@ -24,7 +24,7 @@
 
 namespace katana::testing {
 
-// What a handler finds beside its request.
+// The environment of a handler, besides its request.
 struct CallOptions {
   const registry::Services* services = nullptr;  // of Inject<T>
   RouteOptions route = {};                       // timeouts and limits of the route

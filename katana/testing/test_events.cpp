@@ -21,7 +21,7 @@ struct TestEvents::Inner {
     input += pending.take_content();
     std::size_t at = 0;
     for (std::size_t end; (end = input.find_first_of("\r\n", at)) != std::string::npos;) {
-      // Whether a line feed follows is not known yet.
+      // It is not known yet whether a line feed follows.
       if (input[end] == '\r' && end + 1 == input.size() && !pending.is_done()) break;
       take_line(std::string_view(input).substr(at, end - at));
       at = end + (std::string_view(input).substr(end).starts_with("\r\n") ? 2 : 1);

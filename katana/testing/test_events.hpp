@@ -7,15 +7,15 @@
 //   server.advance(seconds(60));
 //   EXPECT_EQ(events.comments(), 4u);        // heartbeats
 //
-// To come again as a browser does, open another with {"Last-Event-ID", events.last_event_id()}.
+// To reconnect like a browser, open another one with {"Last-Event-ID", events.last_event_id()}.
 //
-// Owns       what it received. Destroyed while the stream goes on, it leaves: a reset.
-// Borrows    its server. When that ends the stream has ended.
+// Owns       its received events. Destroyed while the stream goes on, it resets the stream.
+// Borrows    its server. When the server ends, the stream has ended.
 // Thread     one: that of its server.
 // Allocates  freely: a test's tool.
-// Fails      next() with an Error that says what came instead.
-// Invariant  events come in the order of the stream; what is not complete when it ends is dropped,
-//            as browsers do.
+// Fails      next() with an Error that describes the actual outcome.
+// Invariant  events come in the order of the stream; an incomplete event at its end is dropped, as
+//            browsers do.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@
 
 namespace katana::testing {
 
-// An event as a client reads it.
+// An event, as a client reads it.
 struct TestEvent {
-  std::string id = {};    // the last that the stream gave, as browsers report it
-  std::string name = {};  // "message" where the stream gives none
+  std::string id = {};    // the stream's last id so far, as browsers report it
+  std::string name = {};  // "message" if the stream gives none
   std::string data = {};
 };
 
@@ -44,24 +44,24 @@ class TestEvents {
   ~TestEvents();
 
   unsigned status() const noexcept;  // 0: no head came
-  // A header of the reply, ignoring case; empty: it has none.
+  // A header of the reply, ignoring case; empty: no such header.
   std::optional<std::string_view> header(std::string_view name) const noexcept;
-  // A reply that is no stream of events, such as a refusal: waits for all of it.
+  // Waits for a whole reply that is no stream of events, such as a refusal.
   TestReply reply();
 
-  // The oldest event that was not taken; waits for it. The limit of none is reply_timeout of
+  // Waits for the oldest event that was not taken. The default limit is reply_timeout of
   // TestOptions.
   Result<TestEvent> next(Duration limit = {});
-  std::size_t waiting();               // events that are here
+  std::size_t waiting();               // events that can be taken now
   std::size_t comments();              // so far; heartbeats are comments
-  std::optional<Duration> retry();     // that the stream gave last
-  const std::string& last_event_id();  // empty: none
+  std::optional<Duration> retry();     // the last one of the stream
+  const std::string& last_event_id();  // empty: no event had one
   bool is_over() const noexcept;       // the stream has ended, or broke off
   bool wait_for_end(Duration limit = {});
   void pause_reading();
   void resume_reading();
-  void reset();  // leaves
-  // For the message of a test that failed.
+  void reset();  // resets the connection
+  // For the message of a failed test.
   std::string describe();
 
  private:

@@ -36,7 +36,7 @@ Faults& Faults::slow_network(Duration delay) noexcept {
   return *this;
 }
 
-// What is not acknowledged may be one window, and an acknowledgement takes the way there and back.
+// At most one window is unacknowledged, and an acknowledgement takes one round trip.
 Faults& Faults::slow_network(std::uint64_t bytes_per_s, Duration delay) noexcept {
   const std::uint64_t us = microseconds_of(delay);
   const std::uint64_t window = std::clamp<std::uint64_t>(

@@ -13,7 +13,7 @@
 namespace katana::testing {
 namespace {
 
-// What is soon answered costs no question.
+// Work that ends sooner is not asked about.
 constexpr auto question_interval = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -49,7 +49,7 @@ class TestLoop::Upstreams final : public net::Destinations {
 TestLoop::TestLoop(engine::SimNetwork& network, Duration thread_wait,
                    std::function<bool()> waits_for_time)
     : network_(network), thread_wait_(thread_wait), waits_for_time_(std::move(waits_for_time)) {
-  // Connections of PostgreSQL are real descriptors, which a reactor watches.
+  // Connections to PostgreSQL have real descriptors, which a reactor watches.
   network_.ask_readable_with([](int fd) {
     pollfd asked{.fd = fd, .events = POLLIN, .revents = 0};
     return ::poll(&asked, 1, 0) == 1 && (asked.revents & POLLIN) != 0;
@@ -66,7 +66,7 @@ void TestLoop::add_before(net::Reactor& reactor) {
   std::ranges::rotate(reactors_, reactors_.end() - 1);
 }
 
-// The network counts whole seconds from a whole second on.
+// The network counts whole seconds from a whole second.
 Timestamp TestLoop::current_time() const noexcept {
   constexpr std::int64_t ns_per_s = 1'000'000'000;
   return Timestamp(std::chrono::seconds(network_.wall_clock_s()) +
@@ -98,14 +98,14 @@ bool TestLoop::await_threads() {
       given_up_on_ = under_way;
       return false;
     }
-    // A database answers within microseconds, so sleeping at once would be most of the wait.
+    // A database answers within microseconds: sleeping at once would be most of the wait.
     if (looks < 100) {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
-  blocked_ = 0;  // what came may have let go of a lock
+  blocked_ = 0;  // the message may have released a lock
   return true;
 }
 
@@ -119,7 +119,7 @@ void TestLoop::pass(Duration wait_max) {
 void TestLoop::turn(Duration wait_max) {
   const Entered entered(*this);
   if (!is_due() && !await_threads()) pass(wait_max);
-  // A handler may remove or add one of them.
+  // A handler may remove or add a reactor.
   for (std::size_t index = 0; index < reactors_.size(); ++index) reactors_[index]->turn({});
 }
 

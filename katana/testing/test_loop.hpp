@@ -1,14 +1,15 @@
-// TestLoop: the turns of a test: reactors on one simulated network, whose time passes only here.
+// TestLoop: the turns of a test: reactors on one simulated network, whose time passes only in them.
 //
-// Owns       nothing but its place.
+// Owns       nothing but its position.
 // Borrows    the network and the reactors, until they are removed.
-// Thread     one; what the reactors run runs on it. Threads of the program post to them as ever.
+// Thread     one; all work of the reactors runs on it. Threads of the program post to them as
+//            usual.
 // Allocates  for each reactor.
 // Fails      never.
-// Invariant  time does not pass while a reactor has something to do, or while a thread or a server
-//            on a watched descriptor works for one (Executor::expected_work()): that is waited for
-//            in real time, at most thread_wait, or until waits_for_time() says that only virtual
-//            time helps. In a turn current_time() gives virtual time.
+// Invariant  time does not pass while a reactor has work. It does not pass while a thread, or a
+//            server on a watched descriptor, works for a reactor (Executor::expected_work()). The
+//            loop waits for that in real time, at most thread_wait, or until waits_for_time() says
+//            that only virtual time helps. In a turn current_time() returns virtual time.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +32,13 @@ class TestLoop final : private VirtualWallClock {
 
   // For connections and faults of the test.
   engine::SimNetwork& network() noexcept { return network_; }
-  // Virtual: moves by turns alone.
+  // Virtual time; only turns move it.
   Instant now() const noexcept { return network_.now(); }
-  // Virtual, too.
+  // Virtual time, too.
   Timestamp wall_time() const noexcept { return current_time(); }
 
-  // The last one that is added takes its turns last, and is net::Reactor::current() between them.
-  // Its connections lead to upstreams() alone.
+  // Adds a reactor. The last one added takes its turns last, and is net::Reactor::current() between
+  // turns. Its connections lead to upstreams() alone.
   void add(net::Reactor& reactor);
   // The same, with its turns before those of the others.
   void add_before(net::Reactor& reactor);
@@ -45,10 +46,10 @@ class TestLoop final : private VirtualWallClock {
 
   // Ports of the network by origin, such as "https://api.example:443".
   std::map<std::string, std::uint16_t>& upstreams() noexcept { return upstreams_; }
-  // Of an upstream that could not be made: what connects to none is told.
+  // Adds the problem of an upstream that could not be made: failing connections report it.
   void add_upstream_problem(const std::string& problem) { upstream_problems_ += "; " + problem; }
 
-  // A turn of each reactor: what is due, or else what happens next within `wait_max`.
+  // A turn of each reactor: runs due work, or else the next event within `wait_max`.
   void turn(Duration wait_max);
   // Turns as long as `holds` and less than `limit` has passed.
   template <class Condition>
@@ -56,7 +57,7 @@ class TestLoop final : private VirtualWallClock {
     const Instant end = now() + limit;
     while (now() < end && holds()) turn(end - now());
   }
-  // Turns while there is anything to do without time passing to a timer; `done` ends it.
+  // Turns while there is work that needs no timer; `done` ends it.
   template <class Done>
   void run_ready(Done&& done, Duration limit) {
     const Instant end = now() + limit;
@@ -64,7 +65,7 @@ class TestLoop final : private VirtualWallClock {
       turn(step);
     }
   }
-  // Calls f() as a turn does: with virtual time.
+  // Calls f() like in a turn: with virtual time.
   template <class F>
   void within(F&& f) {
     const Entered entered(*this);
@@ -73,7 +74,7 @@ class TestLoop final : private VirtualWallClock {
 
  private:
   class Upstreams;
-  // What a network needs to deliver is far less than a program's shortest timer.
+  // The delivery times of a network are far below a program's shortest timer.
   static constexpr Duration step = microseconds(100);
   struct Entered {
     explicit Entered(const TestLoop& loop) noexcept : before(enter(&loop)) {}
@@ -85,7 +86,7 @@ class TestLoop final : private VirtualWallClock {
 
   Timestamp current_time() const noexcept override;
   bool is_due() const noexcept;
-  // True: a message of another thread came.
+  // True: a message of another thread has arrived.
   bool await_threads();
   void pass(Duration wait_max);
 
@@ -95,8 +96,8 @@ class TestLoop final : private VirtualWallClock {
   std::vector<net::Reactor*> reactors_;
   std::map<std::string, std::uint16_t> upstreams_;
   std::string upstream_problems_;
-  std::uint64_t given_up_on_ = 0;  // so much work did not end within thread_wait_
-  std::uint64_t blocked_ = 0;      // so much waits for virtual time
+  std::uint64_t given_up_on_ = 0;  // amount of work that did not end within thread_wait_
+  std::uint64_t blocked_ = 0;      // amount of work that waits for virtual time
 };
 
 }  // namespace katana::testing

@@ -1,9 +1,9 @@
-// TestReply: what a service answered in a test, or why it did not.
+// TestReply: the reply of a service in a test, or the reason why there is none.
 //
 // Owns       its bytes.
 // Thread     a value.
 // Allocates  as std::string does.
-// Fails      status() is 0 unless a whole reply came; describe() then says what came instead.
+// Fails      status() is 0 unless a whole reply arrived; describe() then gives the actual outcome.
 // Invariant  a reply that was cut off never looks like a whole one.
 #pragma once
 
@@ -29,22 +29,22 @@ class TestReply {
 
   TestReply(unsigned status, Fields fields, std::string content)
       : status_(status), fields_(std::move(fields)), content_(std::move(content)) {}
-  // No whole reply came.
+  // For a reply that did not arrive completely.
   explicit TestReply(std::string problem) : problem_(std::move(problem)) {}
 
-  // 0: the connection ended without a reply; describe() says how.
+  // 0: the connection ended without a reply; describe() gives the reason.
   unsigned status() const noexcept { return status_; }
   // The first field of that name, ignoring case.
   std::optional<std::string_view> header(std::string_view name) const noexcept;
   const Fields& headers() const noexcept { return fields_; }
   const std::string& content() const noexcept KATANA_VIEW { return content_; }
   std::string take_content() noexcept { return std::exchange(content_, {}); }
-  // What came behind the content, over HTTP/2.
+  // The fields after the content, over HTTP/2.
   const Fields& trailers() const noexcept { return trailers_; }
   void set_trailers(Fields trailers) noexcept { trailers_ = std::move(trailers); }
-  // Empty when a whole reply came; else the request and what came instead.
+  // Empty for a whole reply; otherwise the request and the actual outcome.
   const std::string& problem() const noexcept { return problem_; }
-  // Fails with what the reply was when it is not JSON of a T.
+  // Fails with a description of the reply when it is not JSON of a T.
   template <class T>
   Result<T> json() const {
     if (!problem_.empty()) return fail(Code::unavailable, problem_);
@@ -52,7 +52,7 @@ class TestReply {
     if (!value) return std::unexpected(value.error().within(describe()));
     return value;
   }
-  // For the message of a test that failed: status, type and the beginning of the content.
+  // For the message of a failed test: status, type and the beginning of the content.
   std::string describe() const;
 
  private:

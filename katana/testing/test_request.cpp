@@ -30,8 +30,8 @@ bool is_literal(std::string_view segment) {
   return segment.find_first_of("{}*") == std::string_view::npos;
 }
 
-// A Request that outlives its TestRequest still refers to the names of parameters, as it does to
-// those of a service: so tables stay as long as the thread, one for each pattern of its tests.
+// A Request that outlives its TestRequest still refers to the names of parameters, as to those of a
+// service. The tables therefore live as long as the thread, one for each pattern of its tests.
 Result<const RouteTable*> table_of(const std::string& pattern) {
   thread_local std::map<std::string, RouteTable> tables;
   const auto found = tables.find(pattern);
@@ -46,7 +46,7 @@ Result<const RouteTable*> table_of(const std::string& pattern) {
 }  // namespace
 
 struct TestRequest::Made {
-  std::string head_bytes, path, content, mistake;  // here, so that a request may move
+  std::string head_bytes, path, content, mistake;  // members here: a request may move
   http::Head head;
   PathParameters parameters;
   std::optional<RequestView> view;

@@ -1,4 +1,4 @@
-// TestRequest: a request made by hand, for code that takes a RequestView or a Request.
+// TestRequest: a request made by a test, for code that takes a RequestView or a Request.
 //
 //   testing::TestRequest request("POST", "/users/7?x=1");
 //   request.pattern("/users/{id}").field("If-Match", "\"3\"").content("{}");
@@ -9,8 +9,9 @@
 // Owns       the bytes of the request.
 // Thread     one.
 // Allocates  freely: a test's tool.
-// Fails      mistake() says what no request can have; view() is then of what there is.
-// Invariant  what view() gave is valid until the request is changed or ends; request() for ever.
+// Fails      mistake() names a property that no request can have; view() then has the valid parts.
+// Invariant  a result of view() is valid until the request is changed or destroyed; that of
+//            request() for ever.
 #pragma once
 
 #include <functional>
@@ -47,10 +48,10 @@ class TestRequest {
     container::write_json(value, text);
     return content(std::move(text)).field("Content-Type", "application/json");
   }
-  // Of the route that would serve it, whose parameters the request then has. Without one call()
-  // takes the last segments of the path for the handler's Path<T> parameters.
+  // The pattern of the route that would serve it; the request then has its parameters. Without a
+  // pattern, call() uses the last segments of the path for the handler's Path<T> parameters.
   TestRequest& pattern(std::string_view pattern);
-  // What a handler takes as FromContext<T>: in call() alone.
+  // A value for a handler's FromContext<T>; only with call().
   template <class T>
   TestRequest& with(T value) {
     providers_.push_back([value = std::move(value)](Group& group) {
@@ -59,7 +60,7 @@ class TestRequest {
     return *this;
   }
 
-  // Empty: there is none.
+  // Empty: no mistake.
   std::string mistake() const;
   const RequestView& view() const;
   Request request() const { return Request(view()); }
@@ -70,7 +71,7 @@ class TestRequest {
   const TestReply::Fields& fields() const noexcept { return fields_; }
   const std::string& content_text() const noexcept { return content_; }
   const std::vector<std::function<void(Group&)>>& providers() const noexcept { return providers_; }
-  // For the route: the one given, or one with so many parameters at its end.
+  // The pattern of the route: the given one, or one with so many parameters at its end.
   Result<std::string> route_pattern(std::size_t path_parameters) const;
 
  private:

@@ -63,7 +63,7 @@ struct Front final : TestTarget {
 
 namespace {
 
-// Of a service there is a reactor at once; what was not built is an Error.
+// A service that was built has a reactor at once; otherwise the result is an Error.
 TestTargetMaker maker_of(Result<Service> service) {
   return [service = std::move(service)](
              TestLoop& loop,
@@ -112,7 +112,7 @@ struct TestServer::Core final : detail::ClientLoop {
     }
     return {};
   }
-  // What is compared when the reply is whole; a null function: nothing.
+  // The checks of a whole reply; a null function: none.
   std::function<std::string(const TestReply&)> judge_of(const Begin& how, TestFields fields,
                                                         const ClientExchange& exchange) const {
     if (contracts.empty()) return nullptr;
@@ -135,7 +135,7 @@ struct TestServer::Core final : detail::ClientLoop {
   void leave(std::string_view why) {
     for (const Open& each : connections) each.connection->give_up(why);
     connections.clear();
-    // The server notices that its clients are gone, and handlers are cancelled as on a network.
+    // The server notices that its clients are gone, and cancels handlers as on a network.
     if (front)
       run_while([&] { return front->reactor.links_open() > front->reactor.links_lasting(); },
                 seconds(600));
@@ -145,7 +145,7 @@ struct TestServer::Core final : detail::ClientLoop {
   void run_while(Condition&& holds, Duration limit) {
     loop.run_while(holds, limit);
   }
-  // What is under way on the network and on threads arrives; time does not run on to timers.
+  // Delivers everything in transit on the network and on threads; does not move time on to timers.
   void run_network(const std::function<bool()>& done) override {
     loop.run_ready(done, options.reply_timeout);
   }
@@ -199,8 +199,8 @@ struct TestServer::Core final : detail::ClientLoop {
   engine::SimNetwork network;
   TestLoop loop;
   TestTargetMaker make;               // null: it was called
-  std::optional<Error> mistake;       // why there is no `front`
-  std::unique_ptr<TestTarget> front;  // behind the network, on which it is
+  std::optional<Error> mistake;       // the reason why there is no `front`
+  std::unique_ptr<TestTarget> front;  // attached to the network: destroyed before it
   std::vector<std::shared_ptr<ContractCheck>> contracts;
   std::vector<Open> connections;
 };
@@ -291,13 +291,13 @@ TestEvents TestServer::events(std::string_view target, const TestFields& fields)
 void TestServer::advance(Duration time) {
   core_->start();
   if (!core_->front) return;
-  // To the end of the millisecond: what is due within it fires there.
+  // To the end of the millisecond: timers within it fire there.
   constexpr std::int64_t tick_ns = 1'000'000;
   const std::int64_t end_ns = now().ns + time.ns;
   const Instant end{end_ns + tick_ns - end_ns % tick_ns};
   core_->run_while([] { return true; }, end - now());
   core_->loop.turn({});
-  // What began at the end goes as far as it can: a job that asks an upstream gets its answer.
+  // Work that began at the end goes as far as it can: a job that asks an upstream gets its answer.
   core_->loop.run_ready([] { return false; }, milliseconds(10));
 }
 

@@ -15,13 +15,13 @@
 // contract_check.hpp.
 //
 // The service runs behind its real protocol on the simulated engine: parsing, limits, timeouts and
-// flow control are those of a server. Any test framework serves, or none.
+// flow control are those of a server. Any test framework can be used, or none.
 //
 // Owns       the service, a reactor, the network, and its clients' connections.
 // Thread     one; handlers run on it, within the calls.
 // Allocates  freely: a test's tool.
-// Fails      never directly; a request without a whole reply gives a TestReply that says why, with
-//            the request, what came and the seed.
+// Fails      never directly; a request without a whole reply gives a TestReply with the reason, the
+//            request, the received part and the seed.
 // Invariant  time passes only within calls; the same options and calls give the same run, unless
 //            handlers wait for threads.
 #pragma once
@@ -52,27 +52,28 @@ class ContractCheck;
 
 // The protocol of all requests of a server.
 enum class TestProtocol : std::uint8_t {
-  http1,  // a connection for each request that is under way
+  http1,  // a connection for each request in progress
   http2,  // one connection for all, by prior knowledge; needs HttpOptions::http2.enabled
 };
 
-// How the server and its client behave.
+// The behaviour of the server and its client.
 struct TestOptions {
-  // Sent with every request that does not give a field of the same name, such as "authorization".
+  // Sent with every request that has no field of the same name, such as "authorization".
   TestFields headers = {};
   session::HttpOptions http = {};
-  // What network and kernel do: fragments, short writes, resets … By default nothing. See Faults.
+  // The faults of network and kernel: fragments, short writes, resets … By default none. See
+  // Faults.
   engine::SimFaults faults = engine::SimFaults::calm();
   std::uint64_t seed = 1;
-  // Virtual time that a reply may take.
+  // The virtual time that a reply may take.
   Duration reply_timeout = seconds(120);
-  // Real time that threads, such as those of databases and pools, may take for what a reactor
-  // expects (Executor::expect()). Virtual time stands still meanwhile.
+  // The real time that threads, such as those of databases and pools, may take for expected work of
+  // a reactor (Executor::expect()). Virtual time stands still meanwhile.
   Duration thread_wait = seconds(30);
-  // Called while they work. True: all of them wait for virtual time to pass, such as for the lock
-  // of a request that sleeps, and it passes. See testing/postgres.
+  // Called while they work. True: all of them wait for virtual time, such as for the lock of a
+  // request that sleeps; time then passes. See testing/postgres.
   std::function<bool()> waits_for_time = {};
-  // Size of a reply's body; beyond it the request ends with a problem.
+  // The most bytes of a reply's body; beyond it the request ends with a problem.
   std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
   TestProtocol protocol = TestProtocol::http1;
   // Compares requests and replies with the OpenAPI documents of the service, if it has any: see
@@ -86,7 +87,7 @@ struct TestOptions {
 
 class TestServer {
  public:
-  // If the service was not built, every request gets its mistakes as reply.
+  // If the service could not be built, every request gets its mistakes as reply.
   explicit TestServer(Result<Service> service, TestOptions options = {});
   // Serves a program: see testing/application.
   explicit TestServer(TestTargetMaker make, TestOptions options = {});
@@ -160,15 +161,15 @@ class TestServer {
   // Makes the service if it does not exist yet; requests do so, too. An Error, always the same,
   // says why it cannot be made.
   Result<void> start();
-  // For others on the network of this server, such as a FakeUpstream.
+  // For other objects on the network of this server, such as a FakeUpstream.
   TestLoop& loop() noexcept;
-  // REQUIRES start() to have succeeded.
+  // REQUIRES a successful start().
   net::Reactor& reactor() noexcept;
 
  protected:
   // Sends further requests to the listener of that port.
   void use_port(std::uint16_t port);
-  // Requests under way get a problem with `why`, and clients leave.
+  // Requests in progress get a problem with `why`, and clients leave.
   void leave(std::string_view why);
   // The service is gone: further requests get a problem with `why`.
   void end(std::string why);

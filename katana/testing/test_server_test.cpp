@@ -151,7 +151,7 @@ TEST(TestServer, content_beyond_the_limit_ends_the_request) {
   EXPECT_EQ(server.get("/people/1").status(), 200u);
 }
 
-// What a pool or a database does: another thread works, and the reactor hears of it by post().
+// Works like a pool or a database: another thread works, and informs the reactor by post().
 class OnThread final : private Message {
  public:
   OnThread() : Message(&OnThread::arrive) {}
@@ -191,7 +191,7 @@ TEST(TestServer, a_handler_that_waits_for_a_thread_is_waited_for_in_real_time) {
   EXPECT_LT(server.now(), before + seconds(1));
 }
 
-// A service as its tests meet it: five routes, and what they keep.
+// A service as its tests use it: five routes, and their data.
 class People {
  public:
   Result<Service> make_service() {
@@ -230,7 +230,7 @@ class People {
   int last_ = 0;
 };
 
-// One test: a person is made, read, listed, changed and removed. Empty: as it should be.
+// One test: a person is made, read, listed, changed and removed. Empty: success.
 std::string test_of_people(int number) {
   People people;
   TestServer server(people.make_service());
@@ -252,8 +252,8 @@ std::string test_of_people(int number) {
   return gone.status() == 404 ? "" : gone.describe();
 }
 
-// Each with its own server, as tests are written. What it takes is printed, not judged: the
-// sanitizers' builds run it, too.
+// Each has its own server, as tests are written. The time is printed, not judged: the sanitizers'
+// builds run it, too.
 TEST(TestServer, a_thousand_tests_of_a_service_run) {
   const auto begin = std::chrono::steady_clock::now();
   for (int number = 0; number < 1000; ++number) ASSERT_EQ(test_of_people(number), "");

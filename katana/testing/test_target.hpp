@@ -1,8 +1,8 @@
-// TestTarget: what a TestServer's clients are connected to: a service, or a program that has one.
+// TestTarget: the target of a TestServer's clients: a service, or a program that has one.
 //
-// Owns       what its maker gave it, the reactor included.
+// Owns       the objects of its maker, including the reactor.
 // Thread     one.
-// Fails      a maker with the Error that every request then reports.
+// Fails      a maker returns the Error that every request then reports.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class TestTarget {
   TestTarget(const TestTarget&) = delete;
   TestTarget& operator=(const TestTarget&) = delete;
 
-  net::Reactor& reactor;                        // on which the service runs; outlives this object
+  net::Reactor& reactor;                        // runs the service; outlives this object
   std::uint16_t port = 0;                       // of its first listener
   std::vector<ServiceDocument> documents = {};  // of its service
 };
@@ -41,7 +41,7 @@ inline net::ReactorOptions test_reactor_options() {
 
 struct TestOptions;
 
-// Called once, at the first request or before. Its objects are in the loop as long as it lives.
+// Called once, at the first request or before. Its objects stay in the loop for its lifetime.
 using TestTargetMaker =
     std::move_only_function<Result<std::unique_ptr<TestTarget>>(TestLoop&, const TestOptions&)>;
 

@@ -15,7 +15,7 @@
 namespace katana::testing {
 namespace {
 
-// Nothing depends on its being random: no cache stands between this client and its server.
+// It need not be random: no cache stands between this client and its server.
 constexpr std::string_view key = "dGhlIHNhbXBsZSBub25jZQ==";
 constexpr std::size_t message_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t block_bytes = 16 * 1024;
@@ -70,7 +70,7 @@ struct TestWebSocket::Inner {
     machine.emplace(context, now(), is_compressed ? deflate.window_bits : 0);
     take();
   }
-  // Of this client, which has no timers: only the order of moments counts.
+  // The time of this client, which has no timers: only the order of moments counts.
   Instant now() const noexcept { return Instant{}; }
   bool is_connected() const noexcept { return state().connection != nullptr && state().is_tunnel; }
 
@@ -139,14 +139,14 @@ struct TestWebSocket::Inner {
     outbox.clear();
     return is_connected();
   }
-  // What a command of the machine said.
+  // Handles the result of a command of the machine.
   bool sent(bool is_written) {
     if (!is_written) return false;
     const bool is_sent = flush();
     pending.run();
     return is_sent;
   }
-  // Why there is nothing to receive.
+  // The reason why there is nothing to receive.
   Error why_nothing(std::string_view wanted) const {
     const detail::PendingState& of = state();
     const auto error = [&](Code code, std::string_view why) {
@@ -184,7 +184,7 @@ struct TestWebSocket::Inner {
   std::string input, packed;
   TestMessage message;
   std::deque<TestMessage> messages;
-  std::optional<TestClose> closed;  // by the server's close frame, or for what it did
+  std::optional<TestClose> closed;  // by the server's close frame, or for its mistake
   std::size_t received = 0, pings = 0, pongs = 0;
   bool is_compressed = false;
   bool part_open = false;
@@ -260,7 +260,7 @@ bool TestWebSocket::close(std::uint16_t code, std::string_view reason) {
 
 bool TestWebSocket::send_frame(const TestFrame& frame) {
   std::array<char, ws::header_bytes_max> header;
-  constexpr std::uint32_t mask = 0;  // the payload is as it stands
+  constexpr std::uint32_t mask = 0;  // the payload stays unchanged
   char* const end =
       ws::write_header(header.data(), static_cast<ws::Opcode>(frame.opcode), frame.last,
                        frame.compressed, frame.payload.size(), frame.masked, mask);

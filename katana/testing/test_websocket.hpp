@@ -9,15 +9,16 @@
 //
 // Over HTTP/1.1 it has its own connection, with TestProtocol::http2 a stream (RFC 8441).
 //
-// Owns       its side of the connection, and what it received. Destroyed while open, it resets it.
-// Borrows    its server. When that ends the socket is closed, and may still be asked.
+// Owns       its side of the connection, and its received messages. Destroyed while open, it resets
+//            the connection.
+// Borrows    its server. When the server ends the socket is closed; its functions can still be
+//            called.
 // Thread     one: that of its server.
 // Allocates  freely: a test's tool.
-// Fails      receive() and wait_for_close() with an Error that says what came instead; commands are
-//            false when nothing may be sent any more.
-// Invariant  what the server sends is judged as a client must (RFC 6455): a server that breaks a
-//            rule is a close with `problem`. Pings are answered whenever time passes, and the close
-//            frame is, too.
+// Fails      receive() and wait_for_close() with an Error that describes the actual outcome.
+//            Commands return false when nothing may be sent any more.
+// Invariant  the server's output is checked as a client must (RFC 6455): a broken rule is a close
+//            with `problem`. Pings and close frames are answered whenever time passes.
 #pragma once
 
 #include <cstdint>
@@ -32,17 +33,17 @@
 
 namespace katana::testing {
 
-// What the handshake of a client offers.
+// The offer of a client's handshake.
 struct TestSocketOptions {
   TestFields fields = {};                      // of the handshake, such as Origin or Cookie
-  std::vector<std::string> subprotocols = {};  // that the client offers, the preferred one first
+  std::vector<std::string> subprotocols = {};  // offered by the client, the preferred one first
   bool compression = false;                    // offers permessage-deflate (RFC 7692)
-  bool answers_pings = true;                   // false: a client that is dead
+  bool answers_pings = true;                   // false: like a dead client
 };
 
-// A message of the server's.
+// A message of the server.
 struct TestMessage {
-  std::string content = {};  // put together of its frames
+  std::string content = {};  // joined from its frames
   bool is_text = false;      // false: binary
 };
 
@@ -50,10 +51,10 @@ struct TestMessage {
 struct TestClose {
   std::uint16_t code = 1006;  // 1005: the close frame had none; 1006: there was no close frame
   std::string reason = {};    // of the close frame; empty: none
-  std::string problem = {};   // of the connection or of what the server sent; empty: none
+  std::string problem = {};   // of the connection or of the server's output; empty: none
 };
 
-// A frame as it stands, right or wrong.
+// A frame, valid or not.
 struct TestFrame {
   unsigned opcode = 1;            // RFC 6455 §5.2; 1: text
   std::string_view payload = {};  // before masking; borrowed
@@ -68,14 +69,14 @@ class TestWebSocket {
   TestWebSocket& operator=(TestWebSocket&&) noexcept;
   ~TestWebSocket();
 
-  // The handshake succeeded, and neither side has closed.
+  // Whether the handshake succeeded and neither side has closed.
   bool is_open() const noexcept;
-  // 101, or 200 over HTTP/2; or the refusal; or why no reply came.
+  // 101, or 200 over HTTP/2; or the refusal; or the reason why no reply arrived.
   const TestReply& handshake() const noexcept;
   std::string_view subprotocol() const noexcept;  // empty: none was agreed on
   bool is_compressed() const noexcept;            // permessage-deflate was agreed on
 
-  // Each is false when it could not be sent.
+  // Each returns false when it could not send.
   bool send(std::string_view text);
   bool send_binary(std::string_view bytes);
   // A message in fragments: all but the last have `last` false.
@@ -83,17 +84,17 @@ class TestWebSocket {
   bool ping(std::string_view payload = {});
   bool close(std::uint16_t code = 1000, std::string_view reason = {});
   bool send_frame(const TestFrame& frame);
-  // Bytes that need be no frame.
+  // Bytes that need not be a frame.
   bool send_bytes(std::string_view bytes);
 
-  // The oldest message that was not taken; waits for it. The limit of none is reply_timeout of
+  // Waits for the oldest message that was not taken. The default limit is reply_timeout of
   // TestOptions.
   Result<TestMessage> receive(Duration limit = {});
-  // Messages that are here.
+  // The number of messages that can be taken now.
   std::size_t waiting() const noexcept;
   Result<TestClose> wait_for_close(Duration limit = {});
   bool wait_for_pong(Duration limit = {});
-  std::size_t pings() const noexcept;  // that the server sent
+  std::size_t pings() const noexcept;  // sent by the server
   std::size_t pongs() const noexcept;
 
   // As in PendingReply.
@@ -101,7 +102,7 @@ class TestWebSocket {
   void resume_reading();
   void reset();
   void half_close();
-  // For the message of a test that failed.
+  // For the message of a failed test.
   std::string describe() const;
 
  private:

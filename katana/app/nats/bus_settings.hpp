@@ -1,9 +1,9 @@
-// Bus settings: over what the processes of a program hear one another.
+// Bus settings: the servers by which the processes of a program exchange messages.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  as strings do.
-// Fails      as Config does; what contradicts itself is said by ProgramBus::make().
+// Fails      as Config does; ProgramBus::make() reports settings that contradict one another.
 #pragma once
 
 #include <string>

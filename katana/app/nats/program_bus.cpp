@@ -123,7 +123,7 @@ void ProgramBus::on_server_error(const std::string& server, const std::string& t
   logger_.error("{} refuses: {}", server, text);
 }
 
-// On the home reactor.
+// Called on the home reactor.
 void ProgramBus::on_missed(Bytes pattern, Bytes subject, std::uint64_t count) noexcept {
   missed_ += count;
   const net::Reactor* const reactor = net::Reactor::current();

@@ -4,9 +4,9 @@
 // Thread     make() and start() one; the bus as it says.
 // Allocates  the bus.
 // Fails      make() with an Error that names the setting, or the file.
-// Invariant  the log has one record when the bus loses its servers, one when it has one again, and
-//            one for each reason for which it does not come to one; likewise for a stream that
-//            cannot go on. Missed messages are logged at most once a second.
+// Invariant  the log has one record when the bus loses its servers, and one when it has one again.
+//            It has one for each reason why no server can be reached. The same holds for a stream
+//            that cannot go on. Missed messages are logged at most once a second.
 #pragma once
 
 #include <memory>
@@ -20,18 +20,18 @@ namespace katana::app {
 
 class ProgramBus final : private bus::NatsObserver {
  public:
-  // `in_test`: of this process, whatever the settings say.
+  // `in_test`: the bus is that of this process, whatever the settings say.
   static Result<std::unique_ptr<ProgramBus>> make(const BusSettings& settings, bool in_test,
                                                   log::Logger logger);
 
-  // What make() would refuse, without making anything. Reads the files of credentials.
+  // Fails where make() would refuse, without making anything. Reads the files of credentials.
   static Result<void> check(const BusSettings& settings);
 
   // The bus; it lives as long as this object.
   bus::Bus& get() noexcept { return *bus_; }
   // Whether start() has something to do.
   bool is_remote() const noexcept { return nats_ != nullptr; }
-  // On the reactor that the connection is to live on.
+  // Connects. Called on the reactor that is to have the connection.
   void start();
   // Ready, or why not.
   Result<void> health() const;

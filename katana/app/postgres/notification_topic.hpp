@@ -1,21 +1,21 @@
-// publish_notifications(): what a channel of PostgreSQL brings, as server-sent events of a topic.
-// A program or a trigger that notifies tells the readers of every instance.
+// publish_notifications(): the notifications of a channel of PostgreSQL, as server-sent events of a
+// topic. A program or a trigger that notifies reaches the readers of every instance.
 //
 //   auto options = app::postgres_options(settings.database);
 //   auto notifications = database::postgres::Notifications::open(*options);
 //   auto feed = app::publish_notifications(**notifications, "orders", topic);
 //   router.get("/orders", [&](const RequestView& request) { return topic.subscribe(request); });
 //
-// An event has the payload as its data, and the name that `names` gives. Where notifications may
-// have been missed (when the server begins to listen, and after each loss of the connection), the
-// topic has one event of the name "may_have_missed", without data: a reader reads the state anew.
+// An event has the payload as its data, and the name that `names` gives. Notifications may be
+// missed when the server begins to listen, and after each loss of the connection. The topic then
+// has one event of the name "may_have_missed", without data: a reader reads the state anew.
 //
-// Owns       the result the right to be told; destroyed, nothing more is published.
+// Owns       the result owns the subscription; once it is destroyed, nothing more is published.
 // Borrows    the topic, which outlives the result. The notifications may end before.
 // Thread     any; not destroyed by a reader of the topic.
 // Allocates  as EventTopic does.
 // Fails      invalid_value: the channel's name is none; invalid_argument: a name of an event has a
-//            line end. A payload above event_bytes_max is told as one that was missed.
+//            line end. A payload above event_bytes_max is reported as a missed one.
 // Invariant  events are published in the order in which the server sent them.
 #pragma once
 

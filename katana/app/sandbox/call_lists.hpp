@@ -1,6 +1,6 @@
 // The system calls that a program of KATANA makes, by number: the list that system_calls.cpp
 // allows. A call is here because the engines, the C library, SQLite, OpenSSL, libpq or the log make
-// it; what is missing is refused.
+// it. A call that is not here is refused.
 //
 // Thread     any: constants.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace katana::sandbox {
 
-// Of every program, whatever the arguments. Those of each request come first: a kernel before 5.11
-// compares them one after another.
+// Calls that every program may make, whatever the arguments. Calls of each request come first: a
+// kernel before 5.11 compares them one after another.
 inline constexpr int always_allowed[] = {
     SYS_epoll_pwait,
     SYS_recvfrom,
@@ -129,7 +129,7 @@ inline constexpr int always_allowed[] = {
     SYS_sched_getscheduler,
     SYS_gettid,
     SYS_getcpu,
-    // what the process is
+    // identity of the process
     SYS_getpid,
     SYS_getppid,
     SYS_getuid,
@@ -207,7 +207,7 @@ inline constexpr int while_starting[] = {
     SYS_listen, SYS_connect, SYS_setresuid, SYS_seccomp, SYS_setrlimit,
 };
 
-// For a program that runs others.
+// Calls of a program that runs others.
 inline constexpr int of_subprocesses[] = {
     SYS_clone,      SYS_execve,
     SYS_execveat,   SYS_wait4,
@@ -229,7 +229,8 @@ struct NamedCall {
   int number;        // of this architecture
   const char* name;  // as in its manual page
 };
-// What a program that was taken over tries first, and what a program may miss.
+// Names of calls that a program tries first when an attacker has taken it over, and of calls that a
+// program may miss.
 inline constexpr NamedCall named_calls[] = {
     {SYS_execve, "execve"},
     {SYS_execveat, "execveat"},

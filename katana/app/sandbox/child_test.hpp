@@ -1,4 +1,4 @@
-// What a test does that cannot be taken back, in its own process.
+// Runs the part of a test that cannot be undone in its own process.
 #pragma once
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 
 namespace katana::sandbox {
 
-// How a child that calls `act` ended: what it returned, 0 to 255, or minus the signal.
+// How a child that calls `act` ended: its result, 0 to 255, or minus the signal.
 template <class F>
 int in_child(F&& act) {
   const pid_t child = ::fork();
@@ -23,7 +23,7 @@ int in_child(F&& act) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// What comes of binding a TCP socket to a port of 127.0.0.1; 0: it is bound.
+// The errno of binding a TCP socket to a port of 127.0.0.1; 0: it is bound.
 inline int bind_error(std::uint16_t port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

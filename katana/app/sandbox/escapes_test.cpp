@@ -1,5 +1,5 @@
-// What a program that was taken over tries in the sandbox of one that has started: to execute what
-// it wrote, and to reach other processes. The tables of docs/guides/sandbox.md are these.
+// Escapes from the sandbox of a program that has started. An attacker tries to execute bytes that
+// it wrote, and to reach other processes. docs/guides/sandbox.md has the same tables.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -66,12 +66,12 @@ class Escapes : public testing::Test {
     if (!folder_.empty()) fs::remove_all(folder_);
   }
 
-  // What comes of it once the program serves; `before` runs before it gives anything up.
+  // The result of `act` once the program serves; `before` runs before it gives up any right.
   int attempt(
       const CallRules& rules, const std::function<int()>& act,
       const std::function<void()>& before = [] {}) {
     return in_child([&] {
-      std::fclose(stderr);  // where refused calls are told
+      std::fclose(stderr);  // refused calls are reported there
       before();
       const LandlockRules files{.read = {"/usr", "/lib", "/lib64"}, .write = {folder_.string()}};
       const bool entered =

@@ -67,7 +67,7 @@ void FilterProgram::answer_if(long call, const Test& test, std::uint32_t then,
   emit(BPF_RET | BPF_K, then);
 }
 
-// Goes on behind itself, or jumps over as many instructions as `otherwise` says.
+// A passed test goes on with the next instruction. A failed one skips `otherwise` instructions.
 void FilterProgram::emit_test(const Test& test, std::uint8_t otherwise) {
   load(argument_at(test.argument));
   emit(BPF_ALU | BPF_AND | BPF_K, test.mask);

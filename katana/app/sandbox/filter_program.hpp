@@ -1,8 +1,8 @@
 // FilterProgram: a seccomp filter, instruction by instruction. It sees the number of a system call
-// and its arguments as values; what they point to it does not see.
+// and its arguments as values, but not the memory that they point to.
 //
-// Every line is a jump of at most a few instructions, so nothing has to be laid out twice; kernels
-// since 5.11 remember which numbers are allowed whatever the arguments, and run nothing for them.
+// Every line is a jump of at most a few instructions: nothing has to be laid out twice. Kernels
+// since 5.11 remember which numbers are allowed whatever the arguments. They run nothing for them.
 //
 // Owns       its instructions.
 // Thread     a value.
@@ -27,19 +27,19 @@ class FilterProgram {
 
   // `action` is one of SECCOMP_RET_….
   void answer(long call, std::uint32_t action);
-  // What the low half of an argument must be for `then`; anything else gets `otherwise`. The calls
-  // here have no argument whose high half the kernel looks at.
+  // A test of the low half of an argument. If it passes the call gets `then`, else `otherwise`. The
+  // kernel reads the high half of no argument of the calls here.
   struct Test {
     unsigned argument = 0;                        // 0 to 5
     std::uint32_t mask = ~0u;                     // of the argument, before it is compared
     std::initializer_list<std::uint32_t> one_of;  // values
   };
   void answer_if(long call, const Test& test, std::uint32_t then, std::uint32_t otherwise);
-  // The same of two arguments at once; for other values of them what comes next decides.
+  // The same for two arguments at once; for other values the next instructions decide.
   void answer_both(long call, const Test& first, const Test& second, std::uint32_t action);
   void answer_all_else(std::uint32_t action);
 
-  // For all threads of the process. Needs no rights: no_new_privs is set.
+  // Installs the filter for all threads of the process. Needs no rights: no_new_privs is set.
   Result<void> install();
   const std::vector<sock_filter>& instructions() const noexcept { return instructions_; }
 

@@ -14,7 +14,8 @@
 namespace katana::sandbox {
 namespace {
 
-// The kernel's own header is often older than the kernel: what is used of linux/landlock.h is here.
+// The installed linux/landlock.h is often older than the kernel. Therefore the declarations that
+// are used stand here.
 struct RulesetAttributes {
   std::uint64_t files;
   std::uint64_t ports;   // from version 4
@@ -72,7 +73,7 @@ class Descriptor {
   const int value_;
 };
 
-// False: nothing is there.
+// Adds a rule for a path. False: the path does not exist.
 Result<bool> add_path(int ruleset, const std::string& path, std::uint64_t rights) {
   const Descriptor file(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (file.get() < 0) {
@@ -170,7 +171,7 @@ Result<LandlockReport> restrict_files(const LandlockRules& rules, int version_ma
       return std::unexpected(added.error());
     }
   }
-  // The kernel asks for it, so that no program with more rights is started under these rules.
+  // The kernel demands it: no program with more rights may start under these rules.
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
     return fail(Code::unsupported,

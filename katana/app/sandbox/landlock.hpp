@@ -2,16 +2,16 @@
 //
 //   auto report = sandbox::restrict_files({.read = {"/etc/tls"}, .write = {"/var/lib/users"}});
 //
-// A rule is for a file, or for all that is beneath a folder. It names what is there when it is
-// made: of a file that is replaced later, as certificates are, the folder has to be named. Open
-// files stay usable.
+// A rule is for a file, or for all files beneath a folder. A rule for a file holds for the file
+// that exists when the rule is made. For a file that is replaced later, as certificates are, name
+// the folder. Open files stay usable.
 //
 // Owns       nothing; the kernel has the rules, and they are never taken back.
 // Thread     the caller's, and those that are made by it later. Call it before there are others.
 // Allocates  yes.
 // Fails      with the path that cannot be opened, and why. A kernel without Landlock, or with less
 //            of it, is no failure: the report says what is not enforced.
-// Invariant  nothing is executed, unless `execute` says so; no device gets an ioctl().
+// Invariant  no file is executed, unless `execute` allows it; no device gets an ioctl().
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@
 
 namespace katana::sandbox {
 
-// What stays allowed; everything else of these kinds is refused.
+// The accesses that stay allowed; every other access of these kinds is refused.
 struct LandlockRules {
   std::vector<std::string> read = {};   // absolute paths; not there: left out, and reported
   std::vector<std::string> write = {};  // to read, make, change, rename and remove
-  bool execute = false;                 // what may be read may be run
+  bool execute = false;                 // files of `read` may be executed
   // TCP ports that may be bound, 0 for one that the kernel chooses; none: all.
   std::optional<std::vector<std::uint16_t>> bind = {};
   bool connect = true;   // to any TCP port; false: to none
@@ -36,17 +36,17 @@ struct LandlockRules {
   bool abstract_sockets = false;
 };
 
-// What came of it.
+// The rules that the kernel enforces.
 struct LandlockReport {
   int version = 0;                             // of the kernel's Landlock; 0: none
   std::size_t read = 0;                        // paths of the rules that are there
   std::size_t write = 0;                       // likewise
   std::vector<std::string> absent = {};        // paths of the rules that are not there
-  std::vector<std::string> not_enforced = {};  // in words, what this kernel cannot
+  std::vector<std::string> not_enforced = {};  // rules that this kernel cannot enforce, in words
   bool ports = false;                          // bind and connect are enforced
 };
 
-// For this kernel: 1 (Linux 5.13) and later; 0: none, or it is disabled.
+// The version of this kernel's Landlock: 1 (Linux 5.13) and later; 0: none, or it is disabled.
 int landlock_version() noexcept;
 
 // `version_max`: no more than that is used, for tests.

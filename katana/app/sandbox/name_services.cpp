@@ -47,7 +47,7 @@ void load_name_services() {
   std::ifstream file("/etc/nsswitch.conf", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   for (const std::string& each : name_services_in(text)) {
-    // Kept open. "files" and "dns" are in the C library itself, and found nowhere else.
+    // Stays open. "files" and "dns" are in the C library itself: no library is found for them.
     (void)::dlopen(("libnss_" + each + ".so.2").c_str(), RTLD_NOW);
   }
 }

@@ -1,10 +1,10 @@
-// load_name_services(): the libraries that the C library loads when it first resolves a name or
-// looks a user up, as /etc/nsswitch.conf names them: loaded now, because a program in the sandbox
-// loads none later.
+// load_name_services(): loads the libraries that /etc/nsswitch.conf names. The C library would load
+// them when it first resolves a name or looks a user up. A program in the sandbox can load none
+// later.
 //
 // Thread     any.
 // Allocates  as dlopen(3) does; they stay loaded.
-// Fails      never: what is not there is not loaded, and would not be later.
+// Fails      never: a library that is missing is not loaded now, and would not be later.
 #pragma once
 
 #include <string>

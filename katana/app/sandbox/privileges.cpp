@@ -119,7 +119,7 @@ Result<void> become(const Identity& identity, Until until) {
       ::setresgid(identity.group, identity.group, identity.group) != 0) {
     return std::unexpected(cannot("become a member of the groups of", identity));
   }
-  // With root as the saved user what is permitted stays, until that goes, too.
+  // With root as the saved user the permitted capabilities stay, until the saved user changes, too.
   if (::setresuid(identity.user, identity.user, keeps ? 0 : identity.user) != 0) {
     return std::unexpected(cannot("become", identity));
   }
@@ -131,7 +131,8 @@ Result<void> become(const Identity& identity, Until until) {
   return {};
 }
 
-// The C library does it in every thread, and the kernel takes what each was still permitted.
+// The C library changes the user of every thread, and the kernel then removes the capabilities that
+// each was still permitted.
 Result<void> give_up_root(const Identity& identity) {
   uid_t real = 0, effective = 0, saved = 0;
   ::getresuid(&real, &effective, &saved);

@@ -26,7 +26,7 @@ std::atomic<std::uint64_t>& counter_of(int number) noexcept {
   return counters[place < counters.size() ? place : counters.size() - 1];
 }
 
-// What the thread finds where the call's result is.
+// Sets the result that the thread finds for its call.
 void set_result(ucontext_t& context, long result) noexcept {
 #if defined(__x86_64__)
   context.uc_mcontext.gregs[REG_RAX] = result;
@@ -38,7 +38,7 @@ void set_result(ucontext_t& context, long result) noexcept {
 #endif
 }
 
-// For a signal handler: no format, no allocation.
+// Writes the line of a refused call, in a signal handler: no format, no allocation.
 void tell(int number) noexcept {
   char text[128];
   char* end = text;

@@ -1,6 +1,6 @@
-// Refused calls: what becomes of a system call that the filter refuses. The kernel sends SIGSYS to
-// the thread, in which it must not be blocked; the handler counts the call, has it fail with EPERM,
-// and writes one line to standard error for each call that was never refused before.
+// Refused calls: the handler of system calls that the filter refuses. The kernel sends SIGSYS to
+// the thread, which must not block it. The handler counts the call and lets it fail with EPERM. It
+// writes one line to standard error for each call that was never refused before.
 //
 // Owns       the handler of SIGSYS, for the rest of the process; one counter for each number.
 // Thread     any.
@@ -21,10 +21,10 @@ Result<void> watch_refused_calls();
 
 // Since the process began.
 std::uint64_t refused_calls() noexcept;
-// For one number.
+// The count of refused calls of one number.
 std::uint64_t refused_calls(int number) noexcept;
 
-// "execve"; empty: not one of those that are worth a name here.
+// The name of a call, as "execve"; empty: the call has no name here.
 std::string_view name_of_call(int number) noexcept;
 
 }  // namespace katana::sandbox

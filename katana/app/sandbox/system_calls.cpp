@@ -29,17 +29,18 @@ std::uint32_t action_of(Refusal refusal) {
   return SECCOMP_RET_LOG;
 }
 
-// Of new processes, which are therefore not counted: the C library blocks all signals while it
-// makes one, and a signal that is forced where it is blocked ends the process.
+// The action for new processes. The call fails with EPERM and without SIGSYS, and is therefore not
+// counted. The C library blocks all signals while it makes a process, and a forced signal that is
+// blocked would end this one.
 std::uint32_t action_of_processes(Refusal refusal) {
   return refusal == Refusal::error ? SECCOMP_RET_ERRNO | EPERM : action_of(refusal);
 }
 
-// Of linux/prctl.h, where that is older.
+// Constants of linux/prctl.h and fcntl.h, for systems whose headers lack them.
 constexpr std::uint32_t name_memory = 0x53564d41;  // PR_SET_VMA
 constexpr std::uint32_t f_setown_ex = 15;          // F_SETOWN_EX, which wants _GNU_SOURCE
 
-// What is allowed with some arguments only.
+// Calls that are allowed with some arguments only.
 class SomeCalls {
  public:
   SomeCalls(FilterProgram& program, std::uint32_t refused) : program_(program), refused_(refused) {}
@@ -72,14 +73,14 @@ void allow_threads(FilterProgram& program, std::uint32_t refused) {
   program.answer(SYS_vfork, refused);
 #endif
 #ifdef SYS_clone3
-  // Its flags are in memory, where no filter sees them; told that there is no such call, the C
-  // library takes clone().
+  // The flags of clone3() are in memory, where no filter sees them. When there seems to be no such
+  // call, the C library uses clone().
   program.answer(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
 }
 
-// A datagram socket sends to whatever address a message has, and a filter does not see it: of the
-// sockets of this machine only those that are connected once are made.
+// A datagram socket sends to any address that a message has, and a filter does not see the address.
+// Therefore only Unix sockets that are connected once can be made.
 void refuse_datagrams(FilterProgram& program, std::uint32_t refused) {
   constexpr std::uint32_t type_of_socket = 0xf;  // the rest of the argument are flags
   for (const long call : {SYS_socket, SYS_socketpair}) {
@@ -102,7 +103,7 @@ void allow_some(SomeCalls& some) {
                           .one_of = {std::uint32_t{AF_UNIX}, std::uint32_t{AF_INET},
                                      std::uint32_t{AF_INET6}, std::uint32_t{AF_NETLINK}}});
   some.allow(SYS_socketpair, {.argument = 0, .one_of = {std::uint32_t{AF_UNIX}}});
-  // Of terminals how they are asked what they are, and nothing that types into them (TIOCSTI).
+  // Terminals may be asked for their properties, but no input may be typed into them (TIOCSTI).
   some.allow(SYS_ioctl, {.argument = 1,
                          .one_of = {std::uint32_t{FIONBIO}, std::uint32_t{FIONREAD},
                                     std::uint32_t{FIOCLEX}, std::uint32_t{TCGETS},
@@ -119,7 +120,7 @@ void allow_some(SomeCalls& some) {
   some.allow(SYS_prlimit64, {.argument = 0, .one_of = {0u, self}});
 }
 
-// An old habit of the kernel, which a process inherits: what may be read may be executed.
+// Clears a personality that a process may inherit: memory that may be read may be executed.
 void execute_only_what_is_mapped_so() {
   constexpr unsigned long as_it_is = 0xffffffff;
   const int present = ::personality(as_it_is);
@@ -172,8 +173,8 @@ Result<void> refuse_starting_calls(const CallRules& rules) {
     const bool stays = rules.connections && call == SYS_connect;
     if (!stays) program.answer(call, refused);
   }
-  // Libraries are loaded by now. A file that the process can write, one without a name
-  // (memfd_create) or a ring of io_uring would be code of an attacker that writes it.
+  // Libraries are loaded by now. An attacker could write code into a file that the process can
+  // write, into one without a name (memfd_create) or into a ring of io_uring.
   if (!rules.libraries && !rules.subprocesses) {
     if (rules.connections) load_name_services();
     program.answer_if(SYS_mmap, {.argument = 2, .mask = PROT_EXEC, .one_of = {0u}},

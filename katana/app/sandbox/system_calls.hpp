@@ -1,23 +1,23 @@
-// System calls: which of them this process may make (seccomp(2)), by what it is configured to do.
+// System calls: the calls that this process may make (seccomp(2)), by its configuration.
 //
 //   const sandbox::CallRules rules{.io_uring = true, .connections = true};
 //   sandbox::allow_system_calls(rules);     // before the program opens anything
 //   …
 //   sandbox::refuse_starting_calls(rules);  // once it serves
 //
-// The first call is a list of what is allowed; the second takes away what only a start needs: a new
-// ring of io_uring, listening, becoming another user, further rules, and memory that is executed,
-// so that no library is loaded any more. These filters do not see the work of a ring of
-// io_uring: net/engine/uring restricts its rings to what it submits.
+// The first function allows a list of calls. The second refuses those that only a start needs: a
+// new ring of io_uring, listening, becoming another user, further rules, and executable memory.
+// Therefore no library is loaded any more. These filters do not see the work of a ring of
+// io_uring: net/engine/uring restricts its rings to the operations that it submits.
 //
 // Owns       nothing; the kernel has the filters, and they are never taken back.
 // Thread     all threads of the process are put under the filter, whichever calls.
 // Allocates  yes.
 // Fails      unsupported: a kernel without seccomp filters, or an architecture not known here.
-// Invariant  a call that is not known here is refused. Memory that can be written is not executed,
-//            and once the program serves nothing that was not executed before: not a file, whether
-//            it has a name or not, either (unless `libraries` or `subprocesses` says so). No
-//            datagram goes to a Unix socket but by a socket that is there already.
+// Invariant  a call that is not known here is refused. Memory that can be written is not executed.
+//            Once the program serves, no further memory or file becomes executable, whether the
+//            file has a name or not. `libraries` and `subprocesses` lift this rule. Only sockets
+//            that exist already send datagrams to a Unix socket.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,14 @@
 
 namespace katana::sandbox {
 
-// What becomes of a call that is not allowed.
+// The treatment of a call that is not allowed.
 enum class Refusal : std::uint8_t {
   error,   // the call fails with EPERM, and is counted, but for processes: see refused_calls.hpp
   end,     // the process is killed by SIGSYS
-  report,  // the call is made, and the kernel's audit log says so
+  report,  // the call is made, and recorded in the kernel's audit log
 };
 
-// What a program does beyond files, memory, threads and its listeners.
+// The acts of a program beyond files, memory, threads and its listeners.
 struct CallRules {
   bool io_uring = false;      // rings, made while it starts
   bool connections = false;   // connect(2), and sockets of IP, also once the program has started
@@ -43,15 +43,16 @@ struct CallRules {
   Refusal refusal = Refusal::error;  // of everything else
 };
 
-// How many calls are allowed by name, whatever their arguments, and how many for some arguments.
+// The number of calls that are allowed whatever their arguments, and for some arguments.
 struct CallCounts {
   std::size_t allowed = 0;  // whatever the arguments
   std::size_t some = 0;     // for some of them
 };
 
-// While the program starts, and but for refuse_starting_calls() for as long as it runs.
+// Sets the filter of the start. All but the calls of refuse_starting_calls() stay allowed for as
+// long as the program runs.
 Result<CallCounts> allow_system_calls(const CallRules& rules);
-// Once the program serves.
+// Refuses the calls that only a start needs. Called once the program serves.
 Result<void> refuse_starting_calls(const CallRules& rules);
 
 }  // namespace katana::sandbox

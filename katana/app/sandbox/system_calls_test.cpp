@@ -27,7 +27,7 @@ constexpr int not_installed = 100;
 template <class F>
 int under(const CallRules& rules, F act) {
   return in_child([&] {
-    std::fclose(stderr);  // where the handler tells
+    std::fclose(stderr);  // the handler reports there
     return allow_system_calls(rules) ? act() : not_installed;
   });
 }

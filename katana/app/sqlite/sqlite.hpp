@@ -21,7 +21,7 @@ namespace katana::app {
 
 // For ApplicationOptions::database: opens URLs that begin with "sqlite:".
 DatabaseDriver sqlite() noexcept;
-// What it opens for "sqlite:FILE".
+// The options of the driver for "sqlite:FILE".
 database::sqlite::Options sqlite_options(std::string_view file, const DatabaseSettings& settings,
                                          std::vector<database::Migration> migrations);
 

@@ -31,7 +31,7 @@ struct User {
 };
 KATANA_DESCRIBE(User, id, name)
 
-// What a program has made, behind its own interface.
+// A service of a program, behind its own interface.
 class Users {
  public:
   explicit Users(database::Database& database) : database_(database) {}

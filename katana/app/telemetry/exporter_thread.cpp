@@ -37,7 +37,7 @@ Result<std::unique_ptr<ExporterThread>> ExporterThread::start(Exporters exporter
                                           session_bytes_max);
       auto started = reactor->start();
       const bool runs = started.has_value();
-      // release: with what the reactor is
+      // release: the reactor's state is visible with the pointer
       if (runs) exporter->reactor_.store(reactor.get(), std::memory_order_release);
       ready.set_value(std::move(started));
       if (runs) exporter->run(std::move(reactor));
@@ -96,7 +96,7 @@ void ExporterThread::run(std::unique_ptr<net::Reactor> reactor) noexcept {
     }
   }
   for (const auto& each : exporters_) each->drop_rest();
-  // What is on its way to the reactor is received before it is gone.
+  // A wake-up that is on its way to the reactor is received before the reactor is gone.
   reactor_.store(nullptr, std::memory_order_release);
   while (is_woken_.load(std::memory_order_acquire)) reactor->turn(Duration{});
 }

@@ -1,11 +1,11 @@
-// ExporterThread: a thread with a reactor, which exports and serves no requests: whatever a
-// collector does, no request waits for it.
+// ExporterThread: a thread with a reactor, which exports and serves no requests. Therefore no
+// request ever waits for a collector.
 //
 // Owns       the thread, its reactor and the exporters.
-// Borrows    what the exporters do.
+// Borrows    the objects that the exporters borrow.
 // Thread     the program's; wake() and counts any.
 // Allocates  when it starts.
-// Fails      start() says what the system did not give.
+// Fails      start() names the resource that the system refused.
 // Invariant  stop() returns within the time that it is given, and a little more.
 #pragma once
 
@@ -35,9 +35,9 @@ class ExporterThread {
 
   // Has them collect soon, before a thread has no room.
   void wake() noexcept;
-  // The program drains: its services are there for the last time. Does not wait.
+  // The graceful shutdown has begun: services can be used for the last time. Does not wait.
   void drain() noexcept;
-  // Sends what there is, for at most that long; the rest is dropped.
+  // Sends the data that waits, for at most that long; the rest is dropped.
   void stop(Duration flush_timeout) noexcept;
   std::span<const std::unique_ptr<SignalExporter>> exporters() const noexcept { return exporters_; }
 
@@ -47,7 +47,7 @@ class ExporterThread {
   void on_wake() noexcept;
   void finish();
 
-  // On its way to the reactor, one at a time.
+  // The message to the reactor; one at a time is on its way.
   class Wake final : public Message {
    public:
     explicit Wake(ExporterThread& of) noexcept

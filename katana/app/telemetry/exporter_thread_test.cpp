@@ -1,4 +1,4 @@
-// The thread that exports, with sockets: what it does at its end.
+// The exporter thread, with sockets: its behaviour at the end.
 #include "katana/app/telemetry/exporter_thread.hpp"
 
 #include <arpa/inet.h>

@@ -3,10 +3,10 @@
 //   log's writer ─► LogQueue, at most queue_records_max records ─► one export at a time ─► sent, or
 //                                                                                          dropped
 //
-// Owns       the queue is shared with the output that the log has.
+// Owns       a share of the queue; the output of the log has the other.
 // Thread     the queue any; the exporter that of its reactor; counts any.
-// Allocates  what waits.
-// Fails      never: what is not sent is counted by its reason. The log does not wait.
+// Allocates  the records that wait.
+// Fails      never: records that are not sent are counted by their reason. The log does not wait.
 // Invariant  of the records that the output was given each is sent, rejected, dropped or queued.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace katana::app {
 // Records that wait for the exporter, as otlp::LogLayout writes them.
 class LogQueue {
  public:
-  // Memory of the records that wait, whatever queue_records_max is.
+  // The most memory of the records that wait, whatever queue_records_max is.
   static constexpr std::size_t bytes_max = 16 * 1024 * 1024;
 
   explicit LogQueue(std::size_t records_max) noexcept : records_max_(records_max) {}

@@ -1,4 +1,4 @@
-// LogExporter: which records a collector gets, and what becomes of them when it is slow or down.
+// LogExporter: the records that a collector gets, and their fate when it is slow or down.
 #include "katana/app/telemetry/log_exporter.hpp"
 
 #include <gmock/gmock.h>

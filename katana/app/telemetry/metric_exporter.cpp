@@ -12,7 +12,8 @@
 namespace katana::app {
 namespace {
 
-// Reactors that have not said their figures by then are told with those of the export before.
+// The time in which reactors give their figures. For a late reactor those of the export before are
+// sent.
 constexpr Duration answer_time = milliseconds(100);
 
 Task<Result<void>> until_set(AsyncEvent& event) {

@@ -1,13 +1,13 @@
-// MetricExporter: sends what a registry holds to a collector, once in an interval.
+// MetricExporter: sends the metrics of a registry to a collector, once in an interval.
 //
 //   interval ─► refresh, encode ─► one export at a time ─► sent, or dropped with its points
 //
 // With delta temporality nothing is lost by a failed export: the next one covers its time, too.
 //
-// Owns       what is encoded and not sent.
+// Owns       the encoded points that are not sent yet.
 // Borrows    the registry.
 // Thread     that of its reactor; counts any.
-// Allocates  what is encoded.
+// Allocates  the encoded points.
 // Fails      never: points that are not sent are counted by their reason.
 // Invariant  no export begins before the one before it has ended.
 #pragma once

@@ -1,4 +1,4 @@
-// MetricExporter: when a collector gets metrics, and what becomes of them when it is down.
+// MetricExporter: when a collector gets metrics, and their fate when it is down.
 #include "katana/app/telemetry/metric_exporter.hpp"
 
 #include <gmock/gmock.h>

@@ -207,7 +207,7 @@ class Reader {
         note("OTEL_TRACES_SAMPLER", made.error().describe());
       } else {
         to_.settings.sampler = name;
-        to_.settings.ratio = 1;  // what the specification has without an argument
+        to_.settings.ratio = 1;  // the default of the specification
       }
     }
     if (!is_set("OTEL_TRACES_SAMPLER_ARG")) return;

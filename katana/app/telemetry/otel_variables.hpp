@@ -1,4 +1,4 @@
-// OTEL variables: what the environment says of telemetry, by the names that OpenTelemetry gives.
+// OTEL variables: the settings of telemetry in the environment, by the names of OpenTelemetry.
 //
 //   OTEL_SDK_DISABLED                       enabled
 //   OTEL_SERVICE_NAME                       service_name
@@ -26,8 +26,8 @@
 // Owns       nothing.
 // Borrows    the function for the call.
 // Thread     that of the start.
-// Allocates  what it returns.
-// Fails      never: a value that is wrong is noted, and the setting stays.
+// Allocates  its result.
+// Fails      never: a wrong value is noted, and the setting stays.
 #pragma once
 
 #include <functional>
@@ -51,9 +51,9 @@ struct SignalTarget {
 
 // Settings, as the environment wants them.
 struct EffectiveTelemetry {
-  TelemetrySettings settings;           // those given, but what variables say otherwise
+  TelemetrySettings settings;           // the given ones, with the changes of the variables
   SignalTarget traces = {};             // of spans
-  SignalTarget metrics = {};            // of what the registry holds
+  SignalTarget metrics = {};            // for the metrics of the registry
   SignalTarget logs = {};               // of log records
   std::vector<std::string> notes = {};  // values that are wrong, each with the remedy
 };

@@ -6,8 +6,8 @@
 //
 // Owns       the client's handle.
 // Thread     that of its reactor; exports() any.
-// Allocates  what it sends.
-// Fails      never: send() says what became of the message. The log has one record when exports
+// Allocates  the messages that it sends.
+// Fails      never: send() returns the result for the message. The log has one record when exports
 //            fail and one when they succeed again.
 // Invariant  send() ends within retry_time_max and one timeout; after finish(), within a timeout.
 #pragma once
@@ -82,7 +82,7 @@ class OtlpSender {
     return (succeeded ? exported_ : failed_).load(std::memory_order_relaxed);
   }
   const std::string& signal() const noexcept { return options_.signal; }
-  // Says in the log what counted(shutdown) counts, if anything.
+  // Writes the count of counted(shutdown) to the log, if it is not 0.
   void note_lost() noexcept;
 
  private:

@@ -71,8 +71,8 @@ ProcessSources process_sources() {
   return {.variables = [](const char* name) { return std::getenv(name); }, .file = &start_of_file};
 }
 
-// Mounts of other containers may be among them: those that make up the host's name, hosts and
-// resolv.conf are the container's own.
+// Mounts of other containers may be among them. The mounts of the host's name, hosts and
+// resolv.conf are those of this container.
 std::string container_id(Bytes cgroup, Bytes mounts) {
   if (const Bytes id = id_in(cgroup); !id.empty()) return std::string(id);
   while (!mounts.empty()) {

@@ -4,8 +4,8 @@
 // Owns       nothing.
 // Borrows    its arguments for the call.
 // Thread     that of the start.
-// Allocates  what it adds.
-// Fails      never: what is not known is left out.
+// Allocates  the attributes that it adds.
+// Fails      never: attributes that are not known are left out.
 #pragma once
 
 #include <functional>

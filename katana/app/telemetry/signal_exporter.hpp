@@ -1,8 +1,8 @@
-// SignalExporter: what ExporterThread runs for one signal: traces, metrics or logs.
+// SignalExporter: the exporter of one signal that ExporterThread runs: traces, metrics or logs.
 //
 // Thread     that of the exporter's reactor.
-// Allocates  what is encoded.
-// Fails      never: what is not sent is counted.
+// Allocates  the encoded data.
+// Fails      never: data that is not sent is counted.
 // Invariant  run() ends after finish(), unless the collector keeps it waiting.
 #pragma once
 
@@ -15,15 +15,15 @@ class SignalExporter {
  public:
   virtual ~SignalExporter() = default;
 
-  // Until finish(), and what there was then is sent or dropped.
+  // Exports until finish(), and until the data of that moment is sent or dropped.
   virtual Task<void> run() = 0;
-  // Takes what there is now, before its source has no room.
+  // Takes the present data from its source, before the source has no room.
   virtual void collect() {}
-  // The program drains: its services are there for the last time.
+  // The graceful shutdown has begun: services can be used for the last time.
   virtual void drain() {}
   // No export is repeated from here on.
   virtual void finish() = 0;
-  // Counts what is left as dropped. run() has ended, or its task is destroyed.
+  // Counts the remaining data as dropped. run() has ended, or its task is destroyed.
   virtual void drop_rest() noexcept = 0;
   // It has the counts of the signal.
   virtual const OtlpSender& sender() const noexcept = 0;

@@ -2,11 +2,11 @@
 //
 //   collect ─► batches, at most queue_spans_max spans ─► one export at a time ─► sent, or dropped
 //
-// Owns       what is encoded and not sent.
+// Owns       the encoded spans that are not sent yet.
 // Borrows    the tracer.
 // Thread     that of its reactor; counts any.
-// Allocates  what is encoded.
-// Fails      never: what is not sent is counted by its reason.
+// Allocates  the encoded spans.
+// Fails      never: spans that are not sent are counted by their reason.
 // Invariant  of the spans that were drained each is sent, rejected, dropped or queued.
 #pragma once
 
@@ -29,7 +29,7 @@ struct SpanExporterOptions {
   OtlpSenderOptions sender = {};       // of the signal
   Duration interval = seconds(5);      // a span waits so long for a full batch
   std::size_t batch_spans_max = 512;   // of one export
-  std::size_t queue_spans_max = 8192;  // that wait, with those that are being sent
+  std::size_t queue_spans_max = 8192;  // spans that wait or are being sent
   // From the tracer's clock to nanoseconds since 1970.
   std::function<Duration()> wall_offset = {};
 };
@@ -42,7 +42,7 @@ class SpanExporter final : public SignalExporter {
                log::Logger logger);
 
   Task<void> run() override;
-  // Takes what the tracer has now.
+  // Takes the spans that the tracer has now.
   void collect() override;
   void finish() override;
   void drop_rest() noexcept override;
@@ -68,7 +68,7 @@ class SpanExporter final : public SignalExporter {
   std::deque<Batch> full_;
   Batch open_;
   AsyncEvent changed_;
-  std::atomic<std::size_t> queued_{0};  // with what is being sent
+  std::atomic<std::size_t> queued_{0};  // with the spans that are being sent
 };
 
 }  // namespace katana::app

@@ -1,4 +1,4 @@
-// SpanExporter: what a collector gets, and what becomes of spans when it is slow, down or wrong.
+// SpanExporter: the spans that a collector gets, and their fate when it is slow, down or wrong.
 #include "katana/app/telemetry/span_exporter.hpp"
 
 #include <gmock/gmock.h>

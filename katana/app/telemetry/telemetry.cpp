@@ -225,7 +225,7 @@ Result<client::HttpClient> TelemetryPart::make_client() const {
   const EffectiveTelemetry& effective = start_->effective;
   client::HttpClientOptions options;
   options.connections_max = 3;  // one for each signal
-  options.retries_max = 0;      // the sender's own rules say what is sent again
+  options.retries_max = 0;      // OtlpSender decides on retries
   options.content_bytes_max = 4 * 1024 * 1024;
   options.user_agent = "OTel-OTLP-Exporter-katana";
   options.tls = effective.settings.tls;
@@ -383,7 +383,7 @@ void TelemetryPart::stop() noexcept {
   // A thread that wakes it now has taken its pointer before: threads of requests have ended.
   to_wake_.store(nullptr, std::memory_order_release);
   if (!exporter_) return;
-  if (log_queue_) log_->flush(milliseconds(50));  // what was logged up to here is sent, too
+  if (log_queue_) log_->flush(milliseconds(50));  // records up to here are sent, too
   exporter_->stop(start_->effective.settings.flush_timeout);
   exporter_.reset();  // before the log that it writes to
 }

@@ -4,7 +4,7 @@
 // Owns       values only.
 // Thread     values.
 // Allocates  as strings do.
-// Fails      as Config does; what contradicts itself is said by the part's check().
+// Fails      as Config does; the part's check() reports settings that contradict one another.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ KATANA_DESCRIBE_ENUM(TelemetryCompression, none, gzip)
 // Events that a point of a counter or a histogram counts.
 enum class TelemetryTemporality : std::uint8_t {
   cumulative,  // everything since the start
-  delta,       // what came since the export before
+  delta,       // the change since the export before
   lowmemory,   // delta, but cumulative for counters that are read from elsewhere
 };
 KATANA_DESCRIBE_ENUM(TelemetryTemporality, cumulative, delta, lowmemory)

@@ -1,5 +1,5 @@
-// Activity: on whose behalf a thread works at the moment. The log takes the fields of its records
-// from it, monitors what they call the work; an awaitable carries it along.
+// Activity: the work that a thread does at the moment, such as one request. The log takes fields
+// for its records from it. Monitors take the name of the work. An awaitable carries it along.
 //
 //   void await_suspend(std::coroutine_handle<> handle) { waiting_ = handle; }   // in an awaitable
 //   void on_event() { waiting_.resume(); }       // goes on with the activity it was suspended in
@@ -8,11 +8,11 @@
 // Owns       nothing.
 // Borrows    current_activity, for as long as it is set; Waiting, until the coroutine goes on or
 //            is destroyed. Therefore an activity outlives every coroutine that was begun in it.
-// Thread     its own: each has a current_activity.
+// Thread     its own: each thread has a current_activity.
 // Allocates  never.
 // Fails      never.
 // Invariant  after resume() the caller has the activity that it had before, whatever the coroutine
-//            did: interleaved coroutines never see one another's.
+//            did: interleaved coroutines never see each other's activity.
 #pragma once
 
 #include <coroutine>
@@ -26,24 +26,24 @@
 namespace katana {
 
 namespace log {
-class Context;  // never looked into here
+class Context;  // only declared here
 }
 namespace trace {
-struct CurrentSpan;  // nor into this
+struct CurrentSpan;  // only declared here
 }
 
 struct Activity {
-  const log::Context* log_context = nullptr;  // fields of every record that is made meanwhile
+  const log::Context* log_context = nullptr;  // fields of each record during the activity
   const std::string* site = nullptr;          // see Executor::site()
-  Bytes name = {};                            // what others call it: the id of a request
+  Bytes name = {};                            // the id of the request
   Bytes trace = {};                           // the id of its trace; empty: none
-  const trace::CurrentSpan* span = nullptr;   // the parent of spans that begin meanwhile
+  const trace::CurrentSpan* span = nullptr;   // the parent of spans that begin in the activity
 };
 
 // The activity that this thread works for. Null: none. Use ActivityScope to change it.
 inline constinit thread_local const Activity* current_activity = nullptr;
 
-// For the length of a block.
+// Sets the activity of this thread for the length of a block.
 class [[nodiscard]] ActivityScope {
  public:
   explicit ActivityScope(const Activity* activity) noexcept
@@ -56,7 +56,7 @@ class [[nodiscard]] ActivityScope {
   const Activity* const outer_;
 };
 
-// What the executor of this thread is at, for the length of a block.
+// Sets the site of this thread's executor for the length of a block (Executor::site()).
 class [[nodiscard]] SiteScope {
  public:
   explicit SiteScope(const std::string* site) noexcept : executor_(Executor::current()) {
@@ -73,20 +73,20 @@ class [[nodiscard]] SiteScope {
   const std::string* outer_ = nullptr;
 };
 
-// A coroutine that was suspended, and the activity and the deadline that it was suspended with.
+// A suspended coroutine, with the activity and the deadline that it had when it was suspended.
 class Waiting {
  public:
   Waiting() noexcept = default;
-  // Of the coroutine that is being suspended on this thread.
+  // Takes the coroutine that is being suspended on this thread.
   Waiting(std::coroutine_handle<> handle) noexcept
       : handle_(handle), activity_(current_activity), deadline_(current_deadline) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
-  // This object may be gone when it returns.
+  // Resumes the coroutine. This object may be destroyed when the call returns.
   void resume() const {
     run([handle = handle_] { handle.resume(); });
   }
-  // Runs something for the coroutine, which goes on waiting.
+  // Calls `call` with the activity and the deadline of the coroutine, which stays suspended.
   template <class F>
   void run(F call) const {
     const DeadlineScope time(deadline_);

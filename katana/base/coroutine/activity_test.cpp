@@ -11,7 +11,7 @@
 namespace katana {
 namespace {
 
-// What a coroutine awaits, and a test opens.
+// An awaitable: a coroutine waits until the test calls open().
 class Door {
  public:
   void open() { std::exchange(waiting_, {}).resume(); }

@@ -1,16 +1,17 @@
-// Deadline: when what runs on this thread has to be done. It travels: a coroutine that is suspended
-// keeps it (Waiting, activity.hpp), what it begins inherits it, and of several the earliest holds.
+// Deadline: the time by which the work on this thread must be done. A suspended coroutine keeps it
+// (Waiting, activity.hpp). Work that the coroutine begins inherits it. The earliest of several
+// deadlines counts.
 //
 //   route's timeout ─┐
 //   with_timeout() ──┼── current_deadline ── a call of the database or of the HTTP client
 //   the call's own ──┘                       ends by the earliest of them
 //
 // Owns       nothing.
-// Thread     its own: each has a current_deadline.
+// Thread     its own: each thread has a current_deadline.
 // Allocates  never.
 // Fails      never.
-// Invariant  a scope that ends restores what was current before it. Instants are those of the
-//            thread's reactor, so virtual time is right, too.
+// Invariant  a scope that ends restores the deadline that was current before it. Instants come from
+//            the clock of the thread's reactor, and virtual time therefore works, too.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,10 @@
 
 namespace katana {
 
-// The deadline of what this thread runs. never: there is none. Use a scope to change it.
+// The deadline of the work on this thread; `never`: there is none. Use a scope to change it.
 inline constinit thread_local Instant current_deadline = never;
 
-// This deadline and no other, for the length of a block: of work that begins here.
+// Replaces the current deadline for the length of a block, for work that begins there.
 class [[nodiscard]] DeadlineScope {
  public:
   explicit DeadlineScope(Instant deadline) noexcept
@@ -32,7 +33,7 @@ class [[nodiscard]] DeadlineScope {
   DeadlineScope& operator=(const DeadlineScope&) = delete;
   ~DeadlineScope() { current_deadline = outer_; }
 
-  // The earlier one of `deadline` and what is current: for a part of the work.
+  // A scope with the earlier of `deadline` and the current one, for a part of the work.
   static DeadlineScope earlier(Instant deadline) noexcept {
     return DeadlineScope(std::min(deadline, current_deadline));
   }
@@ -41,9 +42,9 @@ class [[nodiscard]] DeadlineScope {
   const Instant outer_;
 };
 
-// The time that is left at `now`, but no more than `most`; never less than a nanosecond, so that
-// what takes zero for "no limit" is late instead. `most` of zero: no further limit, and zero
-// when there is no deadline either.
+// The time from `now` until the current deadline, at most `most` and at least one nanosecond. A
+// callee that takes zero for "no limit" therefore still times out. A `most` of zero is no limit.
+// The result is zero when there is neither a deadline nor a limit.
 inline Duration time_left(Instant now, Duration most) noexcept {
   if (current_deadline == never) return most;
   const Duration left = std::max(current_deadline - now, nanoseconds(1));

@@ -1,15 +1,16 @@
-// Executor: a thread that others may ask to go on with something, by posting a Message to it.
+// Executor: a thread that runs Messages which any thread may post to it.
 //
-// What lets a module resume a coroutine where it was suspended without knowing what a reactor is.
+// A module uses it to resume a coroutine on the thread where it was suspended. The module need not
+// know what a reactor is.
 //
 // Owns       nothing: a Message belongs to its sender until run() is called on the executor's
 //            thread, and to the callee then. Therefore posting cannot fail.
-// Thread     post() any; everything else the executor's own.
+// Thread     post() any; all other members the executor's own.
 // Allocates  never.
 // Fails      never.
 // Invariant  messages of one sender run in the order in which they were posted. An executor that
-//            ends has received every message that it was told to expect(), and no sender is inside
-//            of its post() any more.
+//            ends has received every message that it was told to expect(), and no sender is still
+//            inside its post().
 #pragma once
 
 #include <atomic>
@@ -21,11 +22,11 @@ namespace katana {
 
 class FailureObserver;
 
-// What post() delivers. Part of a larger object, so that posting allocates nothing.
+// The unit that post() delivers. It is part of a larger object, and posting allocates nothing.
 struct Message {
   explicit Message(void (*action)(Message&) noexcept) noexcept : run(action) {}
   void (*run)(Message&) noexcept;  // called on the executor's thread, with this message
-  Message* next = nullptr;         // link of the queue that holds it; of no meaning otherwise
+  Message* next = nullptr;         // link of the queue that holds it; meaningless outside a queue
 };
 
 class Executor {
@@ -33,21 +34,21 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // The executor whose work this thread is doing; null when there is none.
+  // The executor of this thread; null when there is none.
   static Executor* current() noexcept { return current_; }
 
   // Any thread. REQUIRES that the message is in no queue.
   virtual void post(Message& message) noexcept = 0;
-  // Told of what fails here and belongs to no request; null: none.
+  // The observer of failures on this executor that belong to no request; null: none.
   virtual FailureObserver* failure_observer() const noexcept { return nullptr; }
 
-  // Another thread was promised that it may post one message, until unexpect() takes it back:
-  // because the message came, or because that thread agreed not to send it.
+  // Announces one message that another thread may post. Call unexpect() when the message has
+  // arrived, or when that thread has agreed not to send it.
   void expect() noexcept { ++expected_; }
   void unexpect() noexcept { --expected_; }
   std::uint64_t expected() const noexcept { return expected_; }
-  // The same for a message that may never come, or only once something else has happened here: a
-  // place that becomes free, an event that is published.
+  // The same for a message that may never come, or that depends on another event on this executor.
+  // Examples are a place that becomes free and an event that is published.
   void expect_open_ended() noexcept {
     ++expected_;
     ++open_ended_;
@@ -56,14 +57,14 @@ class Executor {
     --expected_;
     --open_ended_;
   }
-  // Messages that other threads are working on, and that come without being asked for.
+  // The number of expected messages that other threads will send without a further event here.
   std::uint64_t expected_work() const noexcept { return expected_ - open_ended_; }
 
-  // What this executor is at, as a monitor on another thread calls it: the route of a handler.
-  // Null: nothing that has a name. The text outlives the executor. A reader of a site sees all
-  // that the executor wrote before it entered it.
+  // The name of the current work for a monitor on another thread, such as the route of a handler;
+  // null: the work has no name. The text outlives the executor. A thread that reads a site sees
+  // all writes of the executor before enter_site().
   const std::string* site() const noexcept { return site_.load(std::memory_order_acquire); }
-  // The executor's own thread. Returns what it was at before.
+  // Only on the executor's own thread. Returns the previous site.
   const std::string* enter_site(const std::string* site) noexcept {
     const std::string* const prev = site_.load(std::memory_order_relaxed);
     site_.store(site, std::memory_order_release);
@@ -73,17 +74,17 @@ class Executor {
     site_.store(before, std::memory_order_release);
   }
 
-  // What is better done once for everything that happens in a turn: the message runs when the rest
-  // of the turn is done, before the executor next waits. In the order of the calls.
+  // Runs the message after the rest of the turn and before the executor next waits, in the order
+  // of the calls. This serves work that is done once for all events of a turn.
   void at_turn_end(Message& message) noexcept { turn_end_.add(message); }
-  // Takes it back. REQUIRES that it has not run since.
+  // Removes the message. REQUIRES that it has not run since.
   void forget_at_turn_end(Message& message) noexcept { turn_end_.remove(message); }
 
-  // What may be kept from turn to turn while there is something to do, but not while the executor
-  // waits: the message runs before it does, and after kept_turns_max turns at the latest.
+  // Runs the message before the executor waits, and after kept_turns_max turns at the latest. This
+  // serves work that may be postponed from turn to turn while the executor is busy.
   void before_wait(Message& message) noexcept { before_wait_.add(message); }
   void forget_before_wait(Message& message) noexcept { before_wait_.remove(message); }
-  // Turns after which a kept message runs even if there is more to do.
+  // The number of turns after which a kept message runs even if the executor is busy.
   static constexpr unsigned kept_turns_max = 16;
 
  protected:
@@ -91,8 +92,8 @@ class Executor {
   ~Executor() {
     if (current_ == this) current_ = nullptr;
   }
-  // The turn is over. What these messages ask for in turn is done, too. `waits`: the next turn may
-  // wait; one that must not, because something is kept, is told by keeps().
+  // Ends the turn: runs the messages of its end, and those that they add. `waits`: the next turn
+  // may wait. keeps() tells that it must not, because a message is kept.
   void end_turn(bool waits = true) noexcept {
     turn_end_.run();
     if (!keeps()) [[likely]]
@@ -102,7 +103,7 @@ class Executor {
     before_wait_.run();
   }
   bool keeps() const noexcept { return before_wait_.first != nullptr; }
-  // This thread does the work of `executor` from here on. Returns whose it did before.
+  // Makes `executor` the executor of this thread. Returns the previous one.
   static Executor* enter(Executor* executor) noexcept { return std::exchange(current_, executor); }
 
  private:
@@ -133,7 +134,7 @@ class Executor {
 
   inline static constinit thread_local Executor* current_ = nullptr;
   std::uint64_t expected_ = 0;
-  std::uint64_t open_ended_ = 0;  // of those
+  std::uint64_t open_ended_ = 0;  // the part of expected_ that is open-ended
   std::atomic<const std::string*> site_ = nullptr;
   Messages turn_end_;
   Messages before_wait_;

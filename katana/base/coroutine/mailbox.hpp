@@ -1,4 +1,4 @@
-// Mailbox: messages from any thread to one executor.
+// Mailbox: a queue of messages from any thread to one executor.
 //
 // Owns       nothing: a Message belongs to its sender until run() is called by the executor,
 //            and to the callee then. Therefore a mailbox is bounded by the messages its senders
@@ -16,27 +16,27 @@ namespace katana {
 
 class Mailbox {
  public:
-  // True: the mailbox was empty, so its executor may sleep and has to be woken.
+  // Adds a message. True: the mailbox was empty, and its executor may sleep and must be woken.
   bool post(Message& message) noexcept {
     Message* first = newest_.load(std::memory_order_relaxed);
     do {
       message.next = first;
-      // At least release: what the sender wrote into the message is seen by take_all(), which
-      // acquires. And seq_cst, for free with a locked instruction, for has_messages().
+      // At least release: take_all() acquires and sees what the sender wrote into the message.
+      // has_messages() needs seq_cst, which costs nothing more in a locked instruction.
     } while (!newest_.compare_exchange_weak(first, &message, std::memory_order_seq_cst,
                                             std::memory_order_relaxed));
     return first == nullptr;
   }
 
-  // Ordered with what an executor does before it sleeps (seq_cst).
+  // Ordered by seq_cst with the steps of an executor before it sleeps.
   bool has_messages() const noexcept { return newest_.load(std::memory_order_seq_cst) != nullptr; }
 
-  // Every message so far, oldest first, linked by `next`.
+  // Takes all messages, oldest first, linked by `next`; null: there are none.
   Message* take_all() noexcept {
     // A plain load first: a turn without messages must not cost a locked instruction.
     if (newest_.load(std::memory_order_relaxed) == nullptr) return nullptr;
-    // Release too: a thread that finds the mailbox empty because of this may post again what
-    // announced that it was not, and this thread is done with that message.
+    // Release, too: a thread that finds the mailbox empty may post its wake-up message again.
+    // This thread is done with that message by then.
     Message* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);
     Message* oldest = nullptr;
     while (newest != nullptr) {

@@ -1,18 +1,18 @@
-// What coroutines of one thread wait for each other by.
+// Synchronization of coroutines that run on one thread.
 //
-//   AsyncEvent       set() lets everybody on who waits, and who comes later, until reset()
+//   AsyncEvent       set() lets all waiting coroutines go on, and later ones too, until reset()
 //   AsyncSemaphore   `co_await semaphore.acquire()` takes one of so many permits and gives it back
 //                    when the permit is destroyed
 //   AsyncMutex       a semaphore of one
 //   AsyncChannel<T>  values from some coroutines to others, at most `capacity` at a time
 //
-// Owns       nothing of those who wait: a coroutine that is destroyed leaves its queue, and a
-//            permit or a value that was meant for it goes to the next.
+// Owns       nothing of the waiting coroutines. A coroutine that is destroyed leaves its queue. A
+//            permit or a value that was meant for it goes to the next waiter.
 // Thread     one: that of the executor (a reactor, or thread::Loop) on which all of them run.
 // Allocates  AsyncChannel its values, up to its capacity.
-// Fails      never. The objects that they wait for outlive them.
-// Invariant  first come, first served. A waiter is resumed when the rest of the turn is done,
-//            not within the call that releases it, so no call runs code of others.
+// Fails      never. The objects outlive the coroutines that wait for them.
+// Invariant  first come, first served. A waiter is resumed when the rest of the turn is done, not
+//            within the call that releases it. No call therefore runs the code of a waiter.
 #pragma once
 
 #include <coroutine>
@@ -30,14 +30,14 @@
 
 namespace katana {
 
-// A coroutine in a queue; lives in its frame.
+// A coroutine in a queue. The object lies in the coroutine's frame.
 class QueuedWaiter : private Message, private ListHook<QueuedWaiter> {
  public:
   using Queue = LinkedList<QueuedWaiter>;  // first come, first served
   QueuedWaiter(const QueuedWaiter&) = delete;
   QueuedWaiter& operator=(const QueuedWaiter&) = delete;
 
-  // The first of the queue goes on when the rest of the turn is done. REQUIRES that there is one.
+  // Releases the first waiter; it resumes after the rest of the turn. REQUIRES a waiter.
   static void let_on(Queue& queue) noexcept {
     QueuedWaiter& first = queue.pop_front();
     first.queue_ = nullptr;
@@ -63,7 +63,7 @@ class QueuedWaiter : private Message, private ListHook<QueuedWaiter> {
     queue_ = &queue;
     queue.push_back(*this);
   }
-  // It was let on, and did not go on yet: what it was given it did not use.
+  // The waiter was released and has not resumed: its permit or value is unused.
   bool is_let_on() const noexcept { return let_on_; }
 
  private:
@@ -90,14 +90,14 @@ class AsyncEvent {
   ~AsyncEvent() { KATANA_REQUIRE(queue_.empty()); }
 
   bool is_set() const noexcept { return set_; }  // true from set() to reset()
-  // Resumes all that wait, at the end of the turn. Later waiters do not wait.
+  // Resumes all waiters at the end of the turn. Later calls of wait() do not suspend.
   void set() noexcept {
     set_ = true;
     while (!queue_.empty()) QueuedWaiter::let_on(queue_);
   }
-  void reset() noexcept { set_ = false; }  // coroutines that wait from here on do wait
+  void reset() noexcept { set_ = false; }  // later calls of wait() suspend again
 
-  // What `co_await event.wait()` awaits.
+  // The awaitable that wait() returns.
   class [[nodiscard]] Waiter : public QueuedWaiter {
    public:
     explicit Waiter(AsyncEvent& event) noexcept : event_(event) {}
@@ -123,7 +123,7 @@ class AsyncSemaphore {
   AsyncSemaphore& operator=(const AsyncSemaphore&) = delete;
   ~AsyncSemaphore() { KATANA_REQUIRE(queue_.empty()); }
 
-  // Gives back what was taken when it is destroyed.
+  // Holds one permit and gives it back when it is destroyed.
   class [[nodiscard]] Permit {
    public:
     Permit(Permit&& other) noexcept : semaphore_(std::exchange(other.semaphore_, nullptr)) {}
@@ -135,7 +135,7 @@ class AsyncSemaphore {
       if (semaphore_ != nullptr) semaphore_->release();
     }
 
-    // It is not given back: release() makes another.
+    // Keeps the permit out of use; release() makes another one.
     void keep() noexcept { semaphore_ = nullptr; }
 
    private:
@@ -144,7 +144,7 @@ class AsyncSemaphore {
     AsyncSemaphore* semaphore_;
   };
 
-  // What `co_await semaphore.acquire()` awaits.
+  // The awaitable that acquire() returns.
   class [[nodiscard]] Acquire : public QueuedWaiter {
    public:
     explicit Acquire(AsyncSemaphore& semaphore) noexcept : semaphore_(semaphore) {}
@@ -162,15 +162,15 @@ class AsyncSemaphore {
    private:
     AsyncSemaphore& semaphore_;
   };
-  // Resumes with a Permit; destroyed, the permit is given back.
+  // Resumes with a Permit. An Acquire that is destroyed early gives its permit back.
   Acquire acquire() noexcept { return Acquire(*this); }
-  // Nothing when none is left, or others wait.
+  // Empty when no permit is left, or others wait.
   std::optional<Permit> try_acquire() noexcept {
     if (permits_ == 0) return std::nullopt;
     --permits_;
     return Permit(*this);
   }
-  // One more permit. It goes from hand to hand while somebody waits: who comes now cannot overtake.
+  // Adds a permit. It goes directly to the first waiter: a later caller cannot overtake it.
   void release() noexcept {
     if (queue_.empty()) {
       ++permits_;
@@ -178,7 +178,7 @@ class AsyncSemaphore {
       QueuedWaiter::let_on(queue_);
     }
   }
-  // Free, and without waiters.
+  // The number of free permits; none is free while a coroutine waits.
   std::size_t permits() const noexcept { return permits_; }
   std::size_t waiting() const noexcept { return queue_.size(); }
 
@@ -187,19 +187,19 @@ class AsyncSemaphore {
   std::size_t permits_;
 };
 
-// A section that one coroutine is in at a time. It may suspend there.
+// A section that one coroutine at a time may enter. The coroutine may suspend inside it.
 class AsyncMutex {
  public:
   using Lock = AsyncSemaphore::Permit;  // unlocks when it is destroyed
   AsyncSemaphore::Acquire lock() noexcept { return semaphore_.acquire(); }  // resumes with a Lock
-  // empty: it is locked, or others wait.
+  // Empty: the mutex is locked, or others wait.
   std::optional<Lock> try_lock() noexcept { return semaphore_.try_acquire(); }
 
  private:
   AsyncSemaphore semaphore_{1};
 };
 
-// Hands values from one coroutine to another. `capacity` values wait at most; then send() waits.
+// Hands values from one coroutine to another. It holds `capacity` values; send() waits for room.
 template <class T>
 class AsyncChannel {
  public:
@@ -208,7 +208,7 @@ class AsyncChannel {
     KATANA_REQUIRE(capacity > 0);
   }
 
-  // Waits for room. False: the channel is closed, and the value was not taken.
+  // Waits for room. False: the channel is closed, and the value is dropped.
   Task<bool> send(T value) {
     AsyncSemaphore::Permit room = co_await free_.acquire();
     if (closed_) co_return false;
@@ -217,7 +217,7 @@ class AsyncChannel {
     taken_.release();
     co_return true;
   }
-  // Waits for a value. Nothing: the channel is closed, and all that it took was received.
+  // Waits for a value. Empty: the channel is closed, and all its values were received.
   Task<std::optional<T>> receive() {
     AsyncSemaphore::Permit one = co_await taken_.acquire();
     if (values_.empty()) co_return std::nullopt;
@@ -227,10 +227,10 @@ class AsyncChannel {
     free_.release();
     co_return value;
   }
-  // Nothing is taken any more; what was taken is still received.
+  // Refuses further values. Values that the channel holds can still be received.
   void close() noexcept {
     if (std::exchange(closed_, true)) return;
-    // Each who waits finds it closed, and hands this permit to the next.
+    // Each waiter finds the channel closed and passes this permit on to the next.
     free_.release();
     taken_.release();
   }
@@ -238,8 +238,8 @@ class AsyncChannel {
   std::size_t size() const noexcept { return values_.size(); }
 
  private:
-  AsyncSemaphore free_;   // places
-  AsyncSemaphore taken_;  // values
+  AsyncSemaphore free_;   // a permit for each free place
+  AsyncSemaphore taken_;  // a permit for each value
   std::deque<T> values_;
   bool closed_ = false;
 };

@@ -1,8 +1,7 @@
 // Task<T>: a coroutine that yields one T.
 //
-// Owns       its frame. Destroying a Task that is suspended cancels it: the frame's locals are
-//            destroyed, and with them whatever it was waiting for (every awaitable of KATANA
-//            withdraws in its destructor).
+// Owns       its frame. Destroying a suspended Task cancels it and destroys the locals of its
+//            frame. Every awaitable of KATANA withdraws from its wait in its destructor.
 // Thread     runs and resumes on the thread that started it, unless an awaitable says otherwise.
 // Allocates  its frame, from the recycler.
 // Fails      an exception that leaves the coroutine is rethrown to the awaiting coroutine, or by
@@ -25,8 +24,8 @@
 
 namespace katana {
 
-// True for types that refer to memory of somebody else for the length of a call. Specialise it for
-// your own.
+// True for types that refer to memory which the caller keeps for the length of a call. Specialise
+// it for your own types.
 template <class T>
 inline constexpr bool is_borrowed = false;
 template <>
@@ -52,7 +51,7 @@ class TaskPromiseBase {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> finished) const noexcept {
       TaskPromiseBase& promise = finished.promise();
       if (promise.continuation_) return promise.continuation_;
-      // The callback may destroy the frame: nothing of it is touched afterwards.
+      // The callback may destroy the frame, which must not be used afterwards.
       if (promise.on_done_ != nullptr) promise.on_done_(promise.context_);
       return std::noop_coroutine();
     }
@@ -129,22 +128,23 @@ class [[nodiscard]] Task {
   // Runs until the first suspension or the end. Returns done().
   bool start() {
     KATANA_REQUIRE(frame_ && !frame_.done());
-    // An activity that the coroutine has entered, and in which it waits, is not its caller's.
+    // The caller does not keep an activity that the coroutine entered before it was suspended.
     const bool had_activity = current_activity != nullptr;
     frame_.resume();
     if (!had_activity) current_activity = nullptr;
     return frame_.done();
   }
-  // `callback(context)` is called when a started task that is not done() ends, and may destroy this
-  // Task.
+  // `callback(context)` is called when the started task ends, and may destroy this Task. REQUIRES
+  // that the task is not done().
   void on_done(void (*callback)(void*) noexcept, void* context) noexcept {
     frame_.promise().on_done_ = callback;
     frame_.promise().context_ = context;
   }
   bool done() const noexcept { return frame_.done(); }
-  // An exception left it: result() rethrows it. REQUIRES that it is done(), or called by on_done().
+  // True if an exception left the coroutine, which result() rethrows. REQUIRES done(), or a call
+  // from the callback of on_done().
   bool failed() const noexcept { return frame_.promise().failure_ != nullptr; }
-  // The value of a task that is done(); rethrows what left it.
+  // The value of a task that is done(). Rethrows the exception that left the coroutine.
   T result() {
     KATANA_REQUIRE(frame_ && frame_.done());
     return frame_.promise().take();

@@ -1,15 +1,16 @@
-// when_all, when_any: several tasks at once, on one thread.
+// when_all, when_any: run several tasks at once, on one thread.
 //
 //   auto [user, orders] = co_await when_all(find_user(id), find_orders(id));
 //   std::vector<Quote> quotes = co_await when_all(std::move(tasks));  // of one type
 //   auto first = co_await when_any(ask(primary), ask(replica));      // first.index() says which
 //
-// Owns       the tasks. If it is destroyed while it waits, it destroys them, which cancels what
-//            they wait for. So does the first failure of when_all, and the first end of when_any.
+// Owns       the tasks. If it is destroyed while it waits, it destroys them, which cancels their
+//            waits. The first failure of when_all and the first end of when_any cancel the other
+//            tasks in the same way.
 // Thread     that of the coroutine that awaits; the tasks run there in turns.
 // Allocates  nothing but the tasks' frames.
-// Fails      when_all() rethrows the first exception in time, when all that it cancelled is gone;
-//            when_any() that of the task that ended first.
+// Fails      when_all() rethrows the exception that came first, after the cancelled tasks are
+//            destroyed; when_any() rethrows that of the task that ended first.
 // Invariant  tasks are begun in their order. A task of void gives std::monostate.
 #pragma once
 
@@ -47,12 +48,12 @@ class Gathering {
   Gathering(std::size_t count, bool any) noexcept : left_(count), any_(any) {}
 
   bool is_over() const noexcept { return left_ == 0; }
-  // Of the task that failed, or, of when_any, ended first.
+  // The index of the task that failed first; of when_any the one that ended first.
   std::size_t decisive() const noexcept { return decisive_; }
-  // A task has ended; the waiter goes on at once when that was all that it waited for, and may
-  // destroy this.
+  // Notes that a task has ended. After the last one the waiter resumes at once, and may destroy
+  // this object.
   void note_end(std::size_t index, bool failed) noexcept {
-    if (is_over()) return;  // what is cancelled may end on the way
+    if (is_over()) return;  // a task that is being cancelled may end meanwhile
     --left_;
     if (failed || any_) {
       decisive_ = index;
@@ -74,14 +75,14 @@ struct Gathered {
       : owner(given), running(std::move(task)), index(at) {}
 
   void begin() {
-    if (owner.is_over()) return;  // one before it failed, or was the first
+    if (owner.is_over()) return;  // an earlier task failed, or ended first
     running.on_done(
         [](void* self) noexcept {
           Gathered& ended = *static_cast<Gathered*>(self);
           ended.owner.note_end(ended.index, ended.running.failed());
         },
         this);
-    const ActivityScope as(current_activity);  // the next one does not begin in that of this one
+    const ActivityScope as(current_activity);  // the next task begins without this one's activity
     running.start();
   }
   ValueOf<T> take() {
@@ -128,7 +129,7 @@ class [[nodiscard]] AllOfTuple final : public GatherTuple<T...> {
   explicit AllOfTuple(Task<T>&&... tasks) : GatherTuple<T...>(false, std::move(tasks)...) {}
   std::tuple<ValueOf<T>...> await_resume() {
     std::size_t index = 0;
-    // The one that failed first is the only one that is known to have ended.
+    // Only the task that failed first is known to have ended.
     const auto rethrow = [&](auto& each) {
       if (index++ == this->decisive()) (void)each.take();
     };
@@ -190,23 +191,23 @@ class [[nodiscard]] GatherVector final : public Gathering {
 
 }  // namespace detail
 
-// Gives std::tuple of their values.
+// Runs all tasks. Gives a std::tuple of their values.
 template <class... T>
 detail::AllOfTuple<T...> when_all(Task<T>... tasks) {
   return detail::AllOfTuple<T...>(std::move(tasks)...);
 }
-// Gives std::vector of their values, in their order.
+// Runs all tasks. Gives a std::vector of their values in the order of the tasks.
 template <class T>
 detail::GatherVector<T, false> when_all(std::vector<Task<T>> tasks) {
   return detail::GatherVector<T, false>(std::move(tasks));
 }
-// Gives std::variant with the value of the first at its index.
+// Runs the tasks until one ends. Gives a std::variant with its value at its index.
 template <class... T>
   requires(sizeof...(T) > 0)
 detail::AnyOfTuple<T...> when_any(Task<T>... tasks) {
   return detail::AnyOfTuple<T...>(std::move(tasks)...);
 }
-// Gives its index and its value. REQUIRES that there is one.
+// Runs the tasks until one ends. Gives its index and its value. REQUIRES at least one task.
 template <class T>
 detail::GatherVector<T, true> when_any(std::vector<Task<T>> tasks) {
   return detail::GatherVector<T, true>(std::move(tasks));

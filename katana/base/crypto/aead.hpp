@@ -1,19 +1,19 @@
-// Aead: XAES-256-GCM, authenticated encryption whose nonces may be random without a count of the
-// messages: AES-256-GCM under a key that AES-CMAC derives from the first half of a nonce of 192
-// bits (NIST SP 800-108r1 and 800-38D, as C2SP's specification puts them together).
+// Aead: XAES-256-GCM, authenticated encryption with random nonces and without a count of messages.
+// It is AES-256-GCM under a key that AES-CMAC derives from the first half of a nonce of 192 bits.
+// C2SP's specification combines NIST SP 800-108r1 and 800-38D in this way.
 //
 //   const Aead aead(key);
 //   std::string sealed = aead.seal(plain, "cookie v1");
 //   std::optional<std::string> opened = aead.open(sealed, "cookie v1");
 //
-// Owns       its key, overwritten in the end; OpenSSL keeps what it made of the last one of each
-//            thread.
-// Thread     any; a const Aead may be used by several at a time.
-// Allocates  what is returned, once.
-// Fails      open() gives nothing for whatever seal() did not make with this key and these
-//            associated bytes, and does not say what is wrong with it.
-// Invariant  2^80 messages of up to 64 GiB may be sealed with one key before the chance that two
-//            have the same nonce is 2^-32.
+// Owns       its key, which the destructor overwrites. OpenSSL keeps the context of the key that
+//            each thread used last.
+// Thread     any; several threads may use a const Aead at once.
+// Allocates  the returned text, once.
+// Fails      open() gives nothing for text that seal() did not make with this key and these
+//            associated bytes. It does not tell the reason.
+// Invariant  one key may seal 2^80 messages of up to 64 GiB each. The chance that two of them have
+//            the same nonce is then 2^-32.
 #pragma once
 
 #include <array>
@@ -28,31 +28,31 @@ namespace katana::crypto {
 
 class Aead {
  public:
-  static constexpr std::size_t key_bytes = 32;    // what a key has, exactly
+  static constexpr std::size_t key_bytes = 32;    // exact size of a key
   static constexpr std::size_t nonce_bytes = 24;  // in front of the ciphertext
   static constexpr std::size_t tag_bytes = 16;    // behind it
-  // What sealed text has more than its plain text.
+  // The number of bytes by which sealed text is longer than its plain text.
   static constexpr std::size_t overhead_bytes = nonce_bytes + tag_bytes;
 
-  // REQUIRES key_bytes bytes.
+  // REQUIRES a key of key_bytes bytes.
   explicit Aead(Bytes key);
   Aead(const Aead&) = default;
   Aead& operator=(const Aead&) = default;
   ~Aead();
 
-  // The nonce, the ciphertext, the tag. `associated` is authenticated and not sent.
+  // Returns the nonce, the ciphertext and the tag. `associated` is authenticated but not included.
   std::string seal(Bytes plain, Bytes associated) const;
   std::optional<std::string> open(Bytes sealed, Bytes associated) const;
 
-  // With a nonce of the caller's, of nonce_bytes, for vectors: one nonce used twice gives the
-  // authentication key away.
+  // Seals with the caller's nonce of nonce_bytes bytes, for test vectors. A nonce that is used
+  // twice reveals the authentication key.
   std::string seal_with(Bytes nonce, Bytes plain, Bytes associated) const;
 
  private:
   using Key = std::array<unsigned char, key_bytes>;
   Key derive(Bytes nonce) const noexcept;
 
-  std::uint64_t number_;  // of the key: copies have it as well
+  std::uint64_t number_;  // identifies the key; copies have the same number
   Key key_;
   std::array<unsigned char, 16> subkey_;  // K1 of CMAC (SP 800-38B §6.1)
 };

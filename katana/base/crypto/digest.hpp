@@ -4,11 +4,11 @@
 //   const crypto::Hmac chain(crypto::Hash::sha256, key);
 //   const SecretText sealing = crypto::hkdf(crypto::Hash::sha256, secret, "", "cookies", 32);
 //
-// Owns       Hmac the two states that its key makes, and no copy of the key.
-// Thread     any; a const Hmac may be used by several at a time.
-// Allocates  Hmac::of() twice from the heap, within OpenSSL; the rest what is returned.
+// Owns       Hmac the two hash states that its key makes, and no copy of the key.
+// Thread     any; several threads may use a const Hmac at once.
+// Allocates  Hmac::of() twice from the heap, within OpenSSL; the rest the returned value.
 // Fails      never: OpenSSL without SHA-2, or without memory, ends the process.
-// Invariant  what keys were derived from is overwritten before its memory is given back.
+// Invariant  the input of a key derivation is overwritten before its memory is released.
 #pragma once
 
 #include <array>
@@ -23,11 +23,11 @@ struct evp_md_ctx_st;
 
 namespace katana::crypto {
 
-// sha1 is for HMAC alone, where one-time passwords ask for it (RFC 6238): it resists no collisions.
+// sha1 serves only the HMAC of one-time passwords (RFC 6238): it does not resist collisions.
 enum class Hash : std::uint8_t { sha256, sha384, sha512, sha1 };
-// Of SHA-512.
+// The size of the longest digest, SHA-512.
 inline constexpr std::size_t digest_bytes_max = 64;
-// What a digest of this hash has.
+// The size in bytes of a digest of this hash.
 constexpr std::size_t digest_bytes(Hash hash) noexcept {
   switch (hash) {
     case Hash::sha1: return 20;
@@ -38,7 +38,7 @@ constexpr std::size_t digest_bytes(Hash hash) noexcept {
   return 64;
 }
 
-// A digest as a value. It is compared in a time that may tell where two differ: for secrets take
+// A digest as a value. The time of == may tell where two digests differ. For secrets use
 // equal_in_constant_time().
 template <std::size_t size>
 struct DigestOctets {
@@ -56,7 +56,7 @@ Sha256 sha256(Bytes octets) noexcept;  // FIPS 180-4 §6.2
 Sha384 sha384(Bytes octets) noexcept;  // FIPS 180-4 §6.5
 Sha512 sha512(Bytes octets) noexcept;  // FIPS 180-4 §6.4
 
-// As many bytes as the hash has.
+// A message authentication code. It is as long as the digest of its hash.
 class Mac {
  public:
   // A view into it.
@@ -68,18 +68,18 @@ class Mac {
   std::size_t size_ = 0;
 };
 
-// A keyed digest (RFC 2104): who has no key can neither make nor foretell it.
+// A keyed digest (RFC 2104). Without the key it can be neither made nor predicted.
 class Hmac {
  public:
-  // A key of any size; one that is longer than the hash's block is hashed first (RFC 2104 §3).
+  // Takes a key of any size. A key longer than the hash's block is hashed first (RFC 2104 §3).
   Hmac(Hash hash, Bytes key);
   Hmac(Hmac&& other) noexcept = default;
   Hmac& operator=(Hmac&& other) noexcept = default;
   ~Hmac() = default;
 
-  // For the whole message.
+  // The code of the whole message.
   Mac of(Bytes message) const noexcept;
-  // Compared in constant time. A shorter `mac` is a wrong one.
+  // Compares in constant time. A `mac` of another length does not match.
   bool matches(Bytes message, Bytes mac) const noexcept;
 
  private:
@@ -93,7 +93,7 @@ class Hmac {
   Hash hash_;
 };
 
-// Extract and expand. `size`: at most 255 digests (REQUIRE).
+// Derives a key of `size` bytes by extract and expand. REQUIRES at most 255 times the digest size.
 SecretText hkdf(Hash hash, Bytes secret, Bytes salt, Bytes info, std::size_t size);
 
 }  // namespace katana::crypto

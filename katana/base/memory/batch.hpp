@@ -1,17 +1,17 @@
-// Batch: messages for many connections, framed once, held once, and never changed after that.
+// Batch: messages for many connections, framed and stored once, and never changed after that.
 //
-// The messages of a chat room or a topic within one turn of a reactor are one batch:
-// the outboxes of all recipients refer to it, as a whole or to parts.
+// The messages of a chat room or a topic within one turn of a reactor are one batch. The outboxes
+// of all recipients refer to it, as a whole or to parts.
 //
-//   Block   the memory: sizes and bytes. Counts the batches that stand for it, one for each
-//           reactor, and goes when the last does.
-//   Batch   one reactor's hold on a block: counts that reactor's references, without an atomic.
+//   Block   the memory: sizes and bytes. It counts its batches, one for each reactor, and is
+//           destroyed with the last one.
+//   Batch   one reactor's hold on a block. It counts that reactor's references, without an atomic.
 //
 // Owns       a Block its bytes; a Batch its share of the block.
 // Thread     a Batch its reactor's; a Block any.
 // Allocates  from the recycler; the origin's batch lies in its block.
 // Fails      std::bad_alloc.
-// Invariant  the bytes are immutable once anybody but their writer has seen them.
+// Invariant  the bytes are immutable once the writer has shared them.
 #pragma once
 
 #include <atomic>
@@ -29,11 +29,12 @@ class Batch final : public Retained {
  public:
   Bytes bytes() const noexcept;             // all messages, framed
   std::uint32_t messages() const noexcept;  // number of messages in bytes()
-  // What the block costs, in all.
+  // The allocated size of the block, with its header.
   std::size_t allocated_bytes() const noexcept;
   Block& block() noexcept { return *block_; }
-  // Charges what the block costs to the reactor's memory, once, until the last reference to the
-  // batch is gone. Each reactor's batch counts all of the block. Borrows `memory` until then.
+  // Charges the allocated size of the block to the reactor's memory, once. The charge lasts until
+  // the last reference to the batch is gone. Each reactor's batch charges the whole block. Borrows
+  // `memory` until then.
   void charge_to(HeldMemory& memory) noexcept {
     if (memory_ != nullptr) return;
     memory_ = &memory;
@@ -54,16 +55,17 @@ class Batch final : public Retained {
   HeldMemory* memory_ = nullptr;  // null: not charged
 };
 
-// Memory of one or more messages, shared by the reactors whose outboxes refer to it.
+// The memory of one or more messages, shared by the reactors with outboxes that refer to it.
 class Block {
  public:
-  // A block with room for `size` bytes, which the caller writes to data() before anybody else sees
-  // it, and its batch for this reactor, to which the caller has a reference.
+  // Makes a block with room for `size` bytes. Returns its batch for this reactor, to which the
+  // caller has a reference. The caller writes the bytes to data() before it shares the block.
   static Batch& make(std::size_t size, std::uint32_t messages);
-  // Another reactor's hold on it; the caller has a reference. REQUIRES a share(), which it takes.
+  // Returns the batch of another reactor, to which the caller has a reference. REQUIRES a share(),
+  // which it takes over.
   Batch& adopt();
 
-  // A promise to adopt() or drop().
+  // Adds a share. The caller must end it by adopt() or drop().
   void share() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
   void drop() noexcept;
 

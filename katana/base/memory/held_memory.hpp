@@ -1,17 +1,18 @@
-// HeldMemory: what clients make a reactor keep outside of its pools, in one sum with one limit.
+// HeldMemory: the memory that clients make a reactor keep outside its pools, as one sum with one
+// limit.
 //
-// Contents that are collected, messages that are not complete, replies that wait for a window, what
-// suspended handlers hold, and batches that queues refer to: each holder says what it has, by the
-// capacity that was allocated. HeldCharge: what one holder has charged; it moves with the work.
+// Its holders are collected request bodies, incomplete messages, replies that wait for a window,
+// suspended handlers, and batches in queues. Each holder reports the capacity that it allocated.
+// HeldCharge: the charge of one holder; it moves with the work.
 //
 // Owns       numbers.
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      grow() is false when the limit would be passed; nothing is then counted.
-// Invariant  used() is the sum of what all holders have charged; it is above bytes_max() only by
-//            what cannot be refused (set()), until the reactor has shed the largest holders. Work
-//            that cannot be ended (Holder::work) is refused beyond half of bytes_max(), so what is
-//            left can always be shed.
+// Invariant  used() is the sum of all charges. Only charges that cannot be refused (set()) lift it
+//            above bytes_max(), until the reactor has shed the largest holders. Work that cannot
+//            be ended (Holder::work) is refused beyond half of bytes_max(). The reactor can
+//            therefore always shed the rest.
 #pragma once
 
 #include <array>
@@ -21,12 +22,12 @@
 
 namespace katana {
 
-// For what memory is charged.
+// The kind of holder that charges memory.
 enum class Holder : std::uint8_t {
-  request,  // of HTTP: its head and content, its suspended handler, a reply that waits for a window
-  message,  // of WebSocket, not complete
-  queue,    // of slow readers of WebSocket and chat: batches, each once, and lists of them
-  work,     // of requests, that goes on when their clients leave
+  request,  // HTTP: head and body, suspended handler, reply that waits for a window
+  message,  // an incomplete message of WebSocket
+  queue,    // slow readers of WebSocket and chat: batches, each once, and lists of them
+  work,     // work of requests that goes on when their clients leave
   count_
 };
 
@@ -38,21 +39,21 @@ class HeldMemory {
   explicit HeldMemory(std::size_t bytes_max) noexcept
       : bytes_max_(bytes_max), high_(bytes_max - bytes_max / 8) {}
 
-  // `charged`, which is what a holder has charged so far, becomes `bytes`. False: there is no
-  // memory for it. For a moment what grows is there twice, as before and as after.
+  // Changes a holder's charge from `charged` to `bytes`. False: the limit does not allow it. While
+  // memory grows, its old and its new size exist at once.
   bool grow(Holder holder, std::size_t& charged, std::size_t bytes) noexcept {
     if (bytes > charged && !(takes(bytes) && may_last(holder, bytes - charged))) return false;
     set(holder, charged, bytes);
     return true;
   }
-  // False: there is no memory for so much more, and the caller goes without.
+  // False: the limit does not allow `bytes` more, and the caller must do without.
   bool takes(std::size_t bytes) noexcept {
     if (used_ <= bytes_max_ && bytes <= bytes_max_ - used_) return true;
     ++refused_;
     strain_ |= pressed_bit;
     return false;
   }
-  // The same for what is there already, or is small.
+  // The same without a limit, for memory that is already allocated, or small.
   void set(Holder holder, std::size_t& charged, std::size_t bytes) noexcept {
     used_ += bytes - charged;
     by_holder_[static_cast<std::size_t>(holder)] += bytes - charged;
@@ -61,20 +62,20 @@ class HeldMemory {
   }
 
   std::size_t used() const noexcept { return used_; }  // charged by all holders, in bytes
-  // The part of used() that this holder has.
+  // The part of used() that this kind of holder has charged, in bytes.
   std::size_t used_by(Holder holder) const noexcept {
     return by_holder_[static_cast<std::size_t>(holder)];
   }
   std::size_t bytes_max() const noexcept { return bytes_max_; }  // the limit, in bytes
-  // The largest holders are to give back what they have, until no more than low() is used.
+  // True: the largest holders must give back memory until used() is at most low().
   bool pressed() const noexcept { return (strain_ & pressed_bit) != 0; }
   void relieved() noexcept { strain_ &= ~pressed_bit; }
-  // Those that hold much are to wait for one of them: more than half is used.
+  // True: more than half is used. Large holders must wait until another one gives back memory.
   bool scarce() const noexcept { return (strain_ & scarce_bit) != 0; }
-  // Not 0: one of them. A word, because every request asks.
+  // Not 0: pressed() or scarce(). One word, because every request reads it.
   unsigned strain() const noexcept { return strain_; }
   std::size_t low() const noexcept { return bytes_max_ - bytes_max_ / 4; }
-  // Times that grow() or takes() was false.
+  // The number of times that grow() or takes() returned false.
   std::uint64_t refused() const noexcept { return refused_; }
 
  private:
@@ -98,11 +99,11 @@ class HeldMemory {
   unsigned strain_ = 0;
 };
 
-// Gives back what it has charged when it is destroyed.
+// The charge of one holder. The destructor gives it back.
 class HeldCharge {
  public:
   HeldCharge() noexcept = default;
-  // Borrows the memory.
+  // Borrows `memory`.
   HeldCharge(HeldMemory& memory, Holder holder) noexcept : memory_(&memory), holder_(holder) {}
   HeldCharge(HeldCharge&& other) noexcept
       : memory_(other.memory_), bytes_(std::exchange(other.bytes_, 0)), holder_(other.holder_) {}
@@ -116,7 +117,7 @@ class HeldCharge {
     if (bytes_ != 0) memory_->set(holder_, bytes_, 0);
   }
 
-  // As HeldMemory has them. REQUIRE one with a memory.
+  // As the functions of HeldMemory. They REQUIRE a charge that was made with a memory.
   bool grow(std::size_t bytes) noexcept { return memory_->grow(holder_, bytes_, bytes); }
   void set(std::size_t bytes) noexcept { memory_->set(holder_, bytes_, bytes); }
   std::size_t bytes() const noexcept { return bytes_; }

@@ -1,11 +1,11 @@
-// Outbox: bytes promised to the other side, in order.
+// Outbox: bytes that are queued for the other side, in order.
 //
 // Owns       the pooled blocks it took; gives each back once it is sent.
-// Borrows    what refer() is given, until advance() passes it; a Retained is told when that is.
-//            A file likewise: its bytes are the engine's to read, see front_file().
+// Borrows    the arguments of refer(), until advance() passes them; a Retained is told when that
+//            is. The same holds for a file; the engine reads its bytes (front_file()).
 // Thread     its reactor's only.
 // Allocates  never; takes blocks from the reactor's BlockPool.
-// Fails      reserve() is null; write() and refer() are false when full; nothing is then written.
+// Fails      when it is full: reserve() is null, write() and refer() are false and write nothing.
 // Invariant  bytes returned by gather() are immutable and do not move until advance() passes them.
 #pragma once
 
@@ -24,12 +24,12 @@
 
 namespace katana {
 
-// A block holds bytes from its front and, from its back, the segments that say which bytes go out:
-// runs of its own bytes, or borrowed ones. One kind of block therefore serves both, and an empty
+// A block holds bytes from its front, and segments from its back. A segment is a run of the
+// block's own bytes, or of borrowed ones. One kind of block therefore serves both, and an empty
 // outbox is five words.
 class Outbox {
  public:
-  // What a block of the pool must have: room for a segment, and no more of them than 16 bits count.
+  // Limits of the pool's block size: room for one segment, and no more segments than 16 bits count.
   static constexpr std::size_t block_bytes_min = 64;
   static constexpr std::size_t block_bytes_max = 512 * 1024;
 
@@ -52,16 +52,16 @@ class Outbox {
     return blocks >= 4 && count <= (blocks - 3) * reserve_bytes_max();
   }
 
-  // Room for `count` bytes to be written in place. Valid until the next call of a member other than
-  // commit(); without one, a block that it took stays until clear() or until all is sent.
+  // Room for `count` bytes, to be written in place. It is valid until the next call of a member
+  // other than commit(). Without a commit(), its block stays until clear() or until all is sent.
   [[gnu::always_inline]] char* reserve(std::size_t count) noexcept {
     if (tail_ != nullptr && space_left(*tail_) >= count) return bytes(*tail_) + tail_->bytes_end;
     return reserve_in_new_block(count);
   }
 
-  // The two in one, while nothing is pending: `fill` gets room for `most` bytes and returns the end
-  // of what it has written, which is not nothing. False: something is pending, or no block has
-  // room; then `fill` is not called.
+  // reserve() and commit() in one call. `fill` gets room for `most` bytes, writes at least one, and
+  // returns the end of its bytes. False, without a call of `fill`: bytes are pending already, or no
+  // block has room.
   template <class Fill>
   [[gnu::always_inline]] bool write_first(std::size_t most, Fill fill) noexcept {
     if (head_ != nullptr || most > reserve_bytes_max()) return false;
@@ -77,7 +77,7 @@ class Outbox {
     return true;
   }
 
-  // Promises the first `count` bytes of the last reserve(). REQUIRES count ≤ what was reserved.
+  // Queues the first `count` bytes of the last reserve(). REQUIRES that so many were reserved.
   [[gnu::always_inline]] void commit(std::size_t count) noexcept {
     if (count == 0) return;  // an empty segment would take capacity that was not reserved
     Block& block = *tail_;
@@ -94,24 +94,24 @@ class Outbox {
     segment(block, block.segments_end++) = {data, count, nullptr};
   }
 
-  // Copies. All or nothing.
+  // Copies all of `text`, or nothing.
   bool write(Bytes text) noexcept;
 
-  // Promises `text` itself. REQUIRES it to stay as it is until advance() passes it.
+  // Queues `text` without a copy. REQUIRES it to stay unchanged until advance() passes it.
   bool refer(Bytes text) noexcept;
-  // The same for a part of what `memory` retains; lets go of it once all of `text` is passed.
+  // The same for text that `memory` retains. Releases `memory` once all of `text` is passed.
   bool refer(Bytes text, Retained& memory) noexcept;
 
   // The same for a part of a file. pending() counts its bytes; no block holds them.
   bool refer(const FilePart& part) noexcept;
 
-  // Fills `out` with what is to be sent, oldest first and up to the first file, and returns how
-  // many entries were filled: 0 when a file comes first. REQUIRES room for one at least.
+  // Fills `out` with the pending bytes, oldest first and up to the first file. Returns the number
+  // of filled entries: 0 when a file comes first. REQUIRES room for at least one.
   std::size_t gather(std::span<iovec> out) const noexcept {
     return gather_only(out[0]) ? 1 : gather_all(out);
   }
-  // False: not all of it is the only run of bytes of the only block, as it nearly always is; `out`
-  // is then as it was.
+  // Fills `out` if one run of bytes in one block is all that is pending, which is nearly always the
+  // case. False: it is not, and `out` is unchanged.
   [[gnu::always_inline]] bool gather_only(iovec& out) const noexcept {
     if (has_files_ || head_ == nullptr || head_ != tail_ || head_->segments_begin != 0 ||
         head_->segments_end != 1) {
@@ -120,7 +120,7 @@ class Outbox {
     out = entry_of(segment(*head_, 0));
     return true;
   }
-  // The other side took all that gather_only() gave.
+  // Notes that the other side took all bytes of gather_only().
   [[gnu::always_inline]] void advance_only() noexcept {
     pending_ = 0;
     if (retains_) [[unlikely]]
@@ -128,15 +128,15 @@ class Outbox {
     blocks_->give(reinterpret_cast<char*>(head_));
     head_ = tail_ = nullptr;
   }
-  // There may be a file among what is pending.
+  // True: a file may be pending.
   bool has_files() const noexcept { return has_files_; }
-  // The file that comes behind the first `skipped` segments, which gather() counted; without a size
-  // when it is no file.
+  // The file behind the first `skipped` segments, which gather() counted. Its size is 0 when there
+  // is no file at that place.
   FilePart file_behind(std::size_t skipped) const noexcept;
-  // The file that is to be sent next; without a size when it is no file.
+  // The file that is to be sent next. Its size is 0 when a file does not come next.
   FilePart front_file() const noexcept { return file_behind(0); }
 
-  // The other side took `count` bytes. REQUIRES count ≤ pending().
+  // Notes that the other side took `count` bytes. REQUIRES count ≤ pending().
   [[gnu::always_inline]] void advance(std::size_t count) noexcept {
     KATANA_REQUIRE(count <= pending_);
     if (count == pending_) {
@@ -153,7 +153,7 @@ class Outbox {
     while (head_ != nullptr) drop_head();
   }
 
-  // Calls `visit(Bytes, const Retained*)` for what is pending, oldest first; passes over files.
+  // Calls `visit(Bytes, const Retained*)` for all pending bytes, oldest first. Skips files.
   template <class Visit>
   void for_each_pending(Visit&& visit) const {
     for (Block* block = head_; block != nullptr; block = block->next) {
@@ -166,7 +166,7 @@ class Outbox {
   }
 
   BlockPool& blocks() const noexcept { return *blocks_; }  // where blocks come from and go to
-  // Counts them: for when they are scarce.
+  // The number of blocks that it holds. It walks the list, for the case that blocks are scarce.
   std::size_t blocks_held() const noexcept {
     std::size_t count = 0;
     for (const Block* block = head_; block != nullptr; block = block->next) ++count;
@@ -177,9 +177,9 @@ class Outbox {
 
  private:
   struct Segment {
-    const char* data;  // of a file: the offset
+    const char* data;  // for a file: the offset
     std::size_t size;
-    Retained* memory;  // null: this outbox's own, or stays for ever
+    Retained* memory;  // null: the bytes are this outbox's own, or stay for ever
   };
   struct Block {
     Block* next;
@@ -237,7 +237,7 @@ class Outbox {
   Block* tail_ = nullptr;
   std::size_t pending_ = 0;
   bool retains_ = false;    // a segment may have a Retained
-  bool has_files_ = false;  // which may be a file
+  bool has_files_ = false;  // a segment may be a file
 };
 
 }  // namespace katana

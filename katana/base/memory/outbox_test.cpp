@@ -270,7 +270,7 @@ struct Model {
     }
   }
 
-  // What a kernel that reads the bytes later would see.
+  // Keeps the bytes as a kernel that reads them later would see them.
   void gather(const Outbox& outbox) {
     in_flight.resize(1 + random() % 64);
     in_flight.resize(outbox.gather(in_flight));

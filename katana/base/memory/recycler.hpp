@@ -1,12 +1,12 @@
-// Recycler: small memory that comes and goes with requests (coroutine frames, owned requests,
-// text), kept by the thread that freed it. After warm-up a request costs no call of the heap.
+// Recycler: small pieces of memory for requests (coroutine frames, owned requests, text). The
+// thread that frees a piece keeps it. After warm-up a request costs no call of the heap.
 //
 // Owns       a bounded list of free pieces per size class and thread; the rest goes back to the
 //            heap.
 // Thread     any; a piece may be freed by another thread than the one that took it.
 // Allocates  from the heap when its list is empty or the size is above recycled_bytes_max.
 // Fails      allocate() throws std::bad_alloc.
-// Invariant  a piece of at most recycled_bytes_max begins with a cache line.
+// Invariant  a piece of at most recycled_bytes_max begins at the start of a cache line.
 #pragma once
 
 #include <array>
@@ -21,9 +21,10 @@
 namespace katana::recycler {
 
 inline constexpr std::size_t recycled_bytes_max = 16 * 1024;  // larger pieces come from the heap
-// Free pieces that a thread keeps of each size.
+// The number of free pieces of each size that a thread keeps.
 inline constexpr std::size_t kept_per_class_max = 256;
-// Of small pieces more: bursts of jobs and frames are hundreds of them, and these are 448 KiB.
+// A thread keeps more small pieces, because a burst of jobs and frames needs hundreds. They are
+// 448 KiB.
 inline constexpr std::size_t small_bytes_max = 256;
 inline constexpr std::size_t kept_small_max = 1024;
 
@@ -40,9 +41,9 @@ struct Free {
 struct SizeClass {
   Free* first;
   std::uint32_t
-      capacity;  // for so many more; 0 until the thread's first release, and after its end
+      capacity;  // room for more pieces; 0 until the thread's first release, and after its end
 };
-// Plain data, so that reaching it needs no initialisation guard.
+// Plain data: access needs no initialisation guard.
 inline constinit thread_local std::array<SizeClass, class_count> classes{};
 
 constexpr std::size_t class_of(std::size_t bytes) noexcept {
@@ -50,7 +51,7 @@ constexpr std::size_t class_of(std::size_t bytes) noexcept {
              ? 0
              : static_cast<std::size_t>(std::bit_width((bytes - 1) / smallest_bytes));
 }
-// A piece that is kept is poisoned but for the link that LeakSanitizer follows.
+// A kept piece is poisoned, except for the link that LeakSanitizer follows.
 inline void mark_taken(Free* piece, std::size_t index) noexcept {
   unpoison(piece + 1, (smallest_bytes << index) - sizeof(Free));
 }
@@ -65,7 +66,7 @@ KATANA_RARE void release_beyond_capacity(void* memory, std::size_t bytes) noexce
 
 }  // namespace detail
 
-// In the header, because sizes are constants almost everywhere.
+// Returns at least `bytes` bytes. Inline, because almost all callers pass a constant.
 inline void* allocate(std::size_t bytes) {
   if (bytes > recycled_bytes_max) return detail::allocate_from_heap(bytes);
   const std::size_t index = detail::class_of(bytes);
@@ -79,7 +80,7 @@ inline void* allocate(std::size_t bytes) {
   return piece;
 }
 
-// `bytes` as it was given to allocate().
+// Frees memory of allocate(). `bytes` is the size that was given to allocate().
 inline void release(void* memory, std::size_t bytes) noexcept {
   if (memory == nullptr) return;
   if (bytes <= recycled_bytes_max) {
@@ -93,7 +94,7 @@ inline void release(void* memory, std::size_t bytes) noexcept {
   detail::release_beyond_capacity(memory, bytes);
 }
 
-// For containers and shared pointers.
+// An allocator for containers and shared pointers.
 template <class T>
 struct Allocator {
   using value_type = T;
@@ -105,7 +106,7 @@ struct Allocator {
     static_assert(alignof(T) <= 64, "a piece begins with a cache line");
     return static_cast<T*>(recycler::allocate(count * sizeof(T)));
   }
-  // `count` as given to allocate(); any thread.
+  // Any thread may call it. `count` is the number that was given to allocate().
   void deallocate(T* memory, std::size_t count) noexcept {
     recycler::release(memory, count * sizeof(T));
   }

@@ -100,7 +100,7 @@ TEST(Recycler, a_piece_may_be_released_by_another_thread_and_is_then_kept_there)
   EXPECT_TRUE(same);
 }
 
-// What a thread that ended had kept is found by LeakSanitizer if it is not given back.
+// LeakSanitizer finds pieces that a thread kept and did not give back at its end.
 TEST(Recycler, a_thread_that_ends_gives_back_what_it_kept) {
   struct Late {
     // Destroyed after the recycler's own list, which was made later.

@@ -1,12 +1,12 @@
-// Entry: one registered service with its type erased: what it is, whom it needs, how it is made.
+// Entry: one registered service with its type erased: its type, its needs and its factory.
 //
 // Owns       the factory.
 // Thread     a value; `make` may be called by several threads at once unless the service is a
 //            singleton.
 // Allocates  where it is registered.
-// Fails      make() gives the factory's Error, or one that says what it threw.
-// Invariant  the parameters of the factory are the dependencies: there is no second list that could
-//            say something else.
+// Fails      make() gives the factory's Error, or one that describes the exception of the factory.
+// Invariant  the parameters of the factory are the dependencies. No second list exists that could
+//            differ.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,18 @@
 
 namespace katana::registry {
 
-// How long an instance of a service lives.
+// The time for which an instance of a service lives.
 enum class Lifetime : std::uint8_t {
   singleton,  // made once, when the registry is sealed
   scoped,     // made once in each scope, when it is first asked for there
   transient,  // made for each parameter, which owns it
 };
-// As it stands in messages: "singleton".
+// The name for messages: "singleton".
 std::string_view lifetime_name(Lifetime lifetime) noexcept;
 
 namespace detail {
 
-// Destroys what a factory made, whatever interface it is seen through.
+// Destroys the object of a factory as its real type, independent of its interface.
 struct Destroyer {
   void* object = nullptr;
   void (*destroy)(void*) noexcept = nullptr;
@@ -49,7 +49,7 @@ struct Destroyer {
   }
 };
 
-// What a factory made: as its interface sees it, and how to destroy it.
+// The result of a factory: a pointer to the interface, and the destroyer.
 struct Made {
   void* interface = nullptr;
   Destroyer owner;
@@ -67,7 +67,7 @@ namespace detail {
 
 enum class NeedKind : std::uint8_t {
   shared,    // T&: a singleton or scoped service
-  optional,  // T*: the same, or null
+  optional,  // T*: a singleton or scoped service, or null
   owned,     // Owned<T>: a transient service
 };
 struct Need {
@@ -75,7 +75,7 @@ struct Need {
   NeedKind kind;
 };
 
-// Type and kind of a factory's parameter, and the parameter from what was found for it.
+// The type and the kind of a factory's parameter, and the conversion from the found service to it.
 template <class T>
 struct Parameter;  // a factory's parameters are T&, T* or Owned<T>
 template <class T>
@@ -104,11 +104,11 @@ struct Entry {
   Lifetime lifetime = Lifetime::singleton;
   std::source_location where;
   std::vector<Need> needs;
-  mutable Make make;   // a scope calls it by a const Services; see Registry on threads
-  bool alias = false;  // its lifetime is that of what it needs
+  mutable Make make;   // a scope calls it through a const Services; see Registry on threads
+  bool alias = false;  // its lifetime is that of the service it needs
 };
 
-// For a callable that is not overloaded: its parameters, and whether calling it changes it.
+// The parameters of a callable without overloads, and whether a call may change the callable.
 template <class F>
 struct Signature : Signature<decltype(&F::operator())> {};
 template <class R, class... P>
@@ -143,7 +143,7 @@ Result<Made> made_of(Result<std::unique_ptr<U>> object) {
   return made_of<T>(std::move(*object));
 }
 
-// The Error of the exception that is being handled.
+// Makes an Error from the exception that is being handled.
 Error error_of_exception();
 
 template <class T, class F>

@@ -1,4 +1,4 @@
-// Singletons: what Inject<T> needs of Services: a lookup by type.
+// Singletons: the part of Services that Inject<T> needs: a lookup by type.
 //
 // Borrows    the services.
 // Thread     any; nothing changes after seal().
@@ -20,8 +20,9 @@
 
 namespace katana::registry {
 
-// What get() throws: it names the service, the place of the call, and what registers the service,
-// such as a setting, if that is known. An Application fails to start; a handler answers 500.
+// The exception of get(). It names the service and the place of the call. If it is known, it also
+// names the setting that registers the service. An Application then fails to start; a handler
+// answers 500.
 class MissingService : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -29,13 +30,13 @@ class MissingService : public std::logic_error {
 
 // A service that is switched off, and how to switch it on.
 struct AbsentService {
-  const TypeInfo* type = nullptr;  // of the service; not null
+  const TypeInfo* type = nullptr;  // the type of the service; not null
   std::string remedy = {};         // "set 'redis.url'"
 };
 
 class Singletons {
  public:
-  // A singleton. Throws MissingService.
+  // The singleton T. Throws MissingService if it is not registered.
   template <class T>
   T& get(std::source_location where = std::source_location::current()) const {
     void* const object = look_up(type_info_of<T>())->object;
@@ -43,19 +44,19 @@ class Singletons {
       refuse(type_info_of<T>(), where);
     return *static_cast<T*>(object);
   }
-  // A singleton, or null.
+  // The singleton T; null if it is not registered.
   template <class T>
   T* find() const noexcept {
     return static_cast<T*>(look_up(type_info_of<T>())->object);
   }
 
-  // How to switch on what is not registered; empty: it is not known.
+  // The way to switch on a service that is not registered; empty: it is not known.
   std::string_view remedy(const TypeInfo* type) const noexcept;
 
  protected:
   struct Found {
     const TypeInfo* type = nullptr;
-    void* object = nullptr;  // of a singleton
+    void* object = nullptr;  // the object of a singleton
     std::uint32_t index = 0;
   };
 

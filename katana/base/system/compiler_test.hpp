@@ -34,7 +34,7 @@ struct Compiled {
   std::string output;
 };
 
-// What sees views that outlive their object (KATANA_VIEW); empty: there is none here.
+// The name of a compiler that finds views which outlive their object (KATANA_VIEW); empty: none.
 inline std::string lifetime_compiler() {
   const std::string name = "clang++-19";
   return std::system((name + " --version >/dev/null 2>&1").c_str()) == 0 ? name : "";

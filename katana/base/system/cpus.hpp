@@ -1,12 +1,12 @@
-// usable_cpus(): how many CPUs this process has, which is how many threads of work it should have.
+// usable_cpus(): the number of CPUs of this process, which is the right number of worker threads.
 //
-// Counted are the CPUs that the calling thread may run on (sched_setaffinity(2)), but no more than
-// the process's control groups give it time for (cgroup v2, cpu.max), rounded up: a container with
-// a limit of two CPUs on a machine of 64 has two. More threads of work than that share the same
-// time, and all of them wait when it is used up.
+// It counts the CPUs on which the calling thread may run (sched_setaffinity(2)). The limit of the
+// control groups (cgroup v2, cpu.max), rounded up, bounds the count. A container with a limit of
+// two CPUs on a machine of 64 therefore has two. More threads would share the same CPU time, and
+// all of them would wait when it is used up.
 //
 // Thread     any.
-// Fails      never: what cannot be read is no limit.
+// Fails      never: a limit that cannot be read counts as no limit.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@
 
 namespace katana {
 
-// At least 1. Reads a few small files: for the start of a program.
+// The number of CPUs, at least 1. It reads a few small files: call it at the start of a program.
 unsigned usable_cpus() noexcept;
 
-// `longest`, or zero where the process has one CPU: there a thread that spins only keeps the one it
-// waits for from running. Looked up by the first call.
+// Returns `longest`, or zero where the process has one CPU: a thread that spins there only delays
+// the thread it waits for. The first call counts the CPUs.
 Duration spin_for(Duration longest) noexcept;
 
 namespace detail {
-// The smallest limit of a group and of those around it, rounded up; 0: none. `membership` is
-// /proc/self/cgroup, `root` is where the hierarchy is mounted.
+// The smallest limit of a control group and of its parents, in CPUs, rounded up; 0: no limit.
+// `membership` is /proc/self/cgroup, `root` is the mount point of the hierarchy.
 unsigned quota_cpus(const std::string& membership, const std::string& root);
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// What promises to leave the heap alone once warm, counted.
+// Counts the heap calls of code that promises to need none after its warm-up.
 #include "katana/base/system/heap_calls_test.hpp"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
-// KATANA_RARE: marks a function that the ordinary request does not reach.
+// KATANA_RARE: marks a function that an ordinary request does not call.
 //
-// Kept out of line, so that the functions on the ordinary path save few registers and fit few cache
-// lines: with some fifteen calls to a request, a prologue that saves six registers for a rare
-// branch is a measurable part of its cost.
+// The compiler keeps it out of line. The functions on the ordinary path then save fewer registers
+// and fill fewer cache lines. A request makes some fifteen calls: a prologue that saves six
+// registers for a rare branch is a measurable part of its cost.
 //
-// KATANA_VIEW: behind a member function, says that what it returns is a view into its object: clang
-// (-Wdangling, on by default) refuses a view into an object that is gone by then. Other compilers
-// pass over it.
+// KATANA_VIEW: stands behind a member function that returns a view into its object. Clang
+// (-Wdangling, on by default) then refuses a view into a destroyed object. Other compilers ignore
+// it.
 #pragma once
 
 #define KATANA_RARE [[gnu::cold, gnu::noinline]]
@@ -14,7 +14,7 @@
 #if defined(__clang__)
 #define KATANA_VIEW [[clang::lifetimebound]]
 #else
-// On a declaration, behind its parameters; see above.
+// Stands behind the parameters of a declaration; see above.
 #define KATANA_VIEW
 #endif
 

@@ -1,14 +1,14 @@
-// Misuse: a call that its caller may not make there: a blocking wait on a reactor, an await on a
-// thread without one. The sentence says what was done, on which route and thread, and what to do.
+// Misuse: a call in a forbidden place, such as a blocking wait on a reactor, or an await on a
+// thread without one. The sentence names the mistake, the route, the thread, and the remedy.
 //
-// throw_misuse()  where an exception reaches the responsible code: a handler's is answered with
-//                 500 and recorded with its route; the process goes on.
-// die_of_misuse() where none can: prints the sentence on standard error and aborts, which flushes
-//                 the log where log::flush_on_crash() is installed, as Application does.
+// throw_misuse()  for places where an exception reaches the responsible code. An exception of a
+//                 handler is answered with 500 and recorded with its route; the process goes on.
+// die_of_misuse() for all other places. Prints the sentence on standard error and aborts. That
+//                 flushes the log if log::flush_on_crash() is installed, as Application does.
 //
 // Thread     any.
 // Allocates  the sentence.
-// Fails      as named.
+// Fails      as described above.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@
 
 namespace katana {
 
-// " (on route GET /users/{id}, request 01J…, thread work/0)": where the calling thread is.
+// The place of the calling thread: " (on route GET /users/{id}, request 01J…, thread work/0)".
 std::string describe_thread();
 
-// Throws std::logic_error.
+// Throws std::logic_error with the sentence.
 [[noreturn]] KATANA_RARE void throw_misuse(Bytes what, Bytes remedy);
 [[noreturn]] KATANA_RARE void die_of_misuse(Bytes what, Bytes remedy) noexcept;
 // "what (on route …): remedy"

@@ -1,5 +1,5 @@
-// In pieces: any bytes as a peer's come, for fuzzers of machines that leave to their caller what
-// they do not consume.
+// Cuts any bytes into pieces, as they arrive from the other side. For fuzzers of machines that
+// leave unconsumed bytes to their caller.
 //
 // Thread     any.
 #pragma once

@@ -1,15 +1,15 @@
-// print_without_waiting(), print_soon(): lines for standard error and standard output that never
-// stop the program. A pipe that is not read, a terminal that was stopped (Ctrl-S) and a collector
-// that hangs take nothing, and write() would wait for them for ever.
+// print_without_waiting(), print_soon(): print lines to standard error and standard output without
+// blocking the program. An unread pipe, a stopped terminal (Ctrl-S) and a collector that hangs
+// accept no bytes, and write() would wait for them for ever.
 //
-// The descriptor keeps its flags: O_NONBLOCK would be set for the parent and every other process
-// that has the same open file.
+// The descriptor keeps its flags: O_NONBLOCK would apply to the parent and to every other process
+// with the same open file.
 //
 // Owns       nothing.
 // Thread     any; print_without_waiting() also in a signal handler.
-// Allocates  print_soon() where it needs a thread, else neither.
-// Fails      print_without_waiting() says how much was taken. A reader that is gone raises no
-//            SIGPIPE where the kernel has told so before.
+// Allocates  print_soon() where it needs a thread; otherwise neither.
+// Fails      print_without_waiting() returns the number of written bytes. A closed reader raises no
+//            SIGPIPE if the kernel reported the close before.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +20,26 @@
 
 namespace katana {
 
-// How many bytes of `text` the descriptor took: all of it, or as much as it had room for within
-// `wait_max`. A regular file takes everything.
+// Writes `text` and returns the number of written bytes: all, or as many as the descriptor accepts
+// within `wait_max`. A regular file accepts everything.
 std::size_t print_without_waiting(int descriptor, Bytes text, Duration wait_max = {}) noexcept;
 
-// The same, and what was not taken is written by its own thread, once it is: for a line that
-// its reader waits for.
+// Writes `text` without blocking. A separate thread writes the rest as soon as the descriptor
+// accepts it. Use it for a line that its reader waits for.
 void print_soon(int descriptor, std::string text) noexcept;
 
-// What the last line of a process is worth waiting for.
+// The longest wait for the last line of a process.
 inline constexpr Duration last_words_max = milliseconds(200);
 
-// A line for standard error; its end is added.
+// Writes a line to standard error, and adds the line end.
 void print_error_line(Bytes line, Duration wait_max = {}) noexcept;
 
-// Whether both descriptors lead to the same file, pipe, socket or terminal, so that a line that is
-// written to both stands there twice.
+// True if both descriptors lead to the same file, pipe, socket or terminal. A line that is written
+// to both would then appear twice.
 bool same_output(int first, int second) noexcept;
 
-// Opens /dev/null where standard input, output or error is closed, so that the next file or socket
-// does not become what messages are printed to. Before anything is opened.
+// Opens /dev/null where standard input, output or error is closed. Otherwise the next file or
+// socket would take its number, and messages would be printed to it. Call it before any open().
 void keep_standard_descriptors() noexcept;
 
 }  // namespace katana

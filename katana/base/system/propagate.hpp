@@ -1,5 +1,5 @@
-// KATANA_TRY, KATANA_TRY_DONE, KATANA_CO_TRY, KATANA_CO_TRY_DONE: the value of a Result, or its
-// error for the caller.
+// KATANA_TRY, KATANA_TRY_DONE, KATANA_CO_TRY, KATANA_CO_TRY_DONE: take the value of a Result, or
+// return its error to the caller.
 //
 //   Result<Order> load(int id) {
 //     KATANA_TRY(const auto text, read_file(id));
@@ -9,14 +9,15 @@
 //
 //   Task<Result<Reply>> show(Path<int> id, Inject<database::Database> db) {
 //     KATANA_CO_TRY(const auto user, co_await db->query_one<User>("SELECT …", *id));
+//
 //     KATANA_CO_TRY_DONE(co_await db->execute("UPDATE …", *id));
 //     co_return json_reply(*user);
 //   }
 //
-// Each is the statements that one writes by hand: the Result gets a name before it is looked at, so
-// that no compiler destroys a temporary twice (decision 0018). They are statements: behind an `if`
-// without braces they do not compile. The error of a narrower type (database::Error) becomes that
-// of the function's Result.
+// Each macro expands to the statements of a hand-written check. The Result gets a name before it is
+// examined, because a compiler could otherwise destroy a temporary twice (decision 0018). The
+// macros are statements: behind an `if` without braces they do not compile. An error of a narrower
+// type (database::Error) is converted to the error type of the function's Result.
 //
 // Owns       the Result, to the end of the block.
 // Thread     any.
@@ -49,14 +50,14 @@ std::unexpected<E> error_of(std::expected<T, E>&& result) {
   KATANA_TRY_STEP_(leave, result, __VA_ARGS__);            \
   declaration = *std::move(result)
 
-// In a function that returns a Result.
+// For a function that returns a Result.
 #define KATANA_TRY(declaration, ...) \
   KATANA_TRY_VALUE_(return, KATANA_TRY_NAME_(katana_try_, __LINE__), declaration, __VA_ARGS__)
-// The same for a Result<void>: there is no value to take.
+// The same for a Result<void>, which has no value.
 #define KATANA_TRY_DONE(...) \
   KATANA_TRY_STEP_(return, KATANA_TRY_NAME_(katana_try_, __LINE__), __VA_ARGS__)
 
-// In a coroutine.
+// For a coroutine that returns a Result.
 #define KATANA_CO_TRY(declaration, ...) \
   KATANA_TRY_VALUE_(co_return, KATANA_TRY_NAME_(katana_try_, __LINE__), declaration, __VA_ARGS__)
 // The same for a Result<void> in a coroutine.

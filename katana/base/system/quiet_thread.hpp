@@ -1,10 +1,10 @@
-// quiet_thread(): a std::thread that the signals of the program are not delivered to, so that they
-// reach the thread that waits for them, as a server's run() does. The thread
-// still takes a crash that it causes, and a call that a sandbox refuses (SIGSYS).
+// quiet_thread(): starts a std::thread that blocks the signals of the program. They then reach the
+// thread that waits for them, such as a server's run(). The new thread still gets the signals of
+// its own crash, and of a call that a sandbox refuses (SIGSYS).
 //
-// Owns       the thread is the caller's, who joins or detaches it.
+// Owns       nothing: the caller owns the thread, and joins or detaches it.
 // Thread     any; the mask of the calling thread is as before when it returns.
-// Allocates  what a thread needs.
+// Allocates  as std::thread does.
 // Fails      throws std::system_error when the system has no thread, as std::thread does.
 #pragma once
 

@@ -39,8 +39,8 @@ void Error::share() const noexcept { detail()->shares.fetch_add(1, std::memory_o
 
 void Error::release() noexcept {
   const Detail* last = detail();
-  // acq_rel: the last one destroys after everybody else has read. In a loop, because a chain that
-  // a peer made long must not use up the stack.
+  // acq_rel: the last owner destroys the detail after all other owners have read it. A loop,
+  // because a long chain that the other side caused must not use up the stack.
   while (last != nullptr && last->shares.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     const Detail* const cause = last->cause;
     delete last;

@@ -1,6 +1,6 @@
-// Result<T>: a value, or an Error that says what happened, to which input, and what to do next.
+// Result<T>: a value, or an Error that names the problem, the input, and the next step.
 //
-// Owns       a share of its messages: a copy, and a wider error, share the chain of causes.
+// Owns       a share of its messages: a copy and a wider error share the chain of causes.
 // Allocates  nothing for success or for an Error of a code alone; the heap for messages and causes.
 // Thread     a value: move it where you like.
 // Fails      never directly.
@@ -19,13 +19,13 @@ namespace katana {
 // Kinds of errors, by what the caller can do about them.
 enum class Code : std::uint8_t {
   invalid_argument,    // the caller's input is wrong; the message names it
-  not_found,           // what the call names does not exist
-  already_exists,      // what the call would make exists
+  not_found,           // the named object does not exist
+  already_exists,      // the object that the call would create exists already
   out_of_range,        // a value beyond its limits
   resource_exhausted,  // a configured limit was reached
-  permission_denied,   // the caller is known and has not the right
-  unauthenticated,     // the client has not identified itself, or not proved it
-  unavailable,         // may work later
+  permission_denied,   // the caller is known but lacks the right
+  unauthenticated,     // the client has not identified itself, or has not proved its identity
+  unavailable,         // a retry may succeed later
   deadline_exceeded,   // no result before the deadline
   cancelled,           // the caller gave up
   unsupported,         // not on this machine or in this build
@@ -33,7 +33,7 @@ enum class Code : std::uint8_t {
   internal,            // a defect of the program or the library
 };
 
-// "not_found", for logs and metrics.
+// The name of the code for logs and metrics: "not_found".
 std::string_view code_name(Code code) noexcept;
 
 // A Code with a message and, if another error was the reason, its cause. One pointer in size.
@@ -56,21 +56,21 @@ class Error {
       release();
   }
 
-  // For decisions in a program; message() is for people.
+  // The code, for decisions in a program; message() is for people.
   Code code() const noexcept {
     return has_detail() ? detail_code() : static_cast<Code>(word_ >> 1);
   }
   // The outermost message; the code's name when there is none.
   std::string_view message() const noexcept KATANA_VIEW;
-  // This error as the cause of a wider one: `error.within("open database 'a.db'")`.
+  // Returns a wider error with this one as its cause: `error.within("open database 'a.db'")`.
   Error within(std::string context) const;
   // Every message from the outermost to the root cause, joined by ": ".
   std::string describe() const;
 
  private:
   struct Detail;
-  // A code alone is the word itself, marked; else the word is the address of a counted Detail. So
-  // a Result has no more to move, and no more to destroy, than one word.
+  // The word is a code with a mark bit, or the address of a reference-counted Detail. A Result then
+  // moves and destroys only one word.
   static constexpr std::uintptr_t code_bit = 1;
   static constexpr std::uintptr_t moved_from =
       static_cast<std::uintptr_t>(Code::internal) << 1 | code_bit;
@@ -89,7 +89,7 @@ template <class T>
 using Result = std::expected<T, Error>;
 
 inline std::unexpected<Error> fail(Code code) { return std::unexpected(Error(code)); }
-// Out of line, so that a function that may fail saves no registers for what it does when it has.
+// Out of line: a function that may fail then saves no registers for its error path.
 KATANA_RARE std::unexpected<Error> fail(Code code, const char* message);
 KATANA_RARE std::unexpected<Error> fail(Code code, const std::string& message);
 KATANA_RARE std::unexpected<Error> fail(Code code, std::string&& message);

@@ -1,5 +1,5 @@
-// Which threads of the process take SIGTERM, by their names: one that does would end the process,
-// with all that it has in flight, before the thread that waits for the signal hears of it.
+// The names of the threads that accept SIGTERM. A signal to such a thread would end the process and
+// its requests in flight before the waiting thread learns of it.
 #pragma once
 
 #include <gtest/gtest.h>

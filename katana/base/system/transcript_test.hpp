@@ -22,14 +22,14 @@
 
 namespace katana {
 
-// What happens when `at` bytes have been sent.
+// The event that happens when `at` bytes have been sent.
 struct Moment {
   std::size_t at;
   Duration passes;
   bool peer_ends;
 };
 
-// What all plays of a test program have seen of a machine.
+// The moves of a machine that all plays of a test program have seen.
 template <class State, class Refusal>
 struct Seen {
   void note_move(State before, State after) {

@@ -1,5 +1,5 @@
-// Text: owned bytes in recycled memory. What a handler builds for a reply, and what outlives the
-// engine's buffer.
+// Text: owned bytes in recycled memory. A handler builds the body of a reply in it. It also keeps
+// bytes that must outlive the engine's buffer.
 //
 // Owns       its memory; move-only.
 // Allocates  from the recycler: no heap call per request once warm.
@@ -35,7 +35,7 @@ class Text {
     if (data_ != nullptr) recycler::release(data_, capacity_);
   }
 
-  // `bytes` may be part of this text.
+  // Appends `bytes`, which may be a part of this text.
   void append(Bytes bytes) {
     if (bytes.empty()) return;
     if (bytes.size() > capacity_ - size_) {
@@ -46,11 +46,11 @@ class Text {
     size_ += bytes.size();
   }
   void push_back(char c) { append({&c, 1}); }
-  // Capacity for `bytes` in all; what is there stays.
+  // Grows the capacity to at least `bytes`, and keeps the content.
   void grow_to(std::size_t bytes) {
     if (bytes > capacity_) reallocate(bytes);
   }
-  // Cuts, or grows with bytes that the caller writes through data().
+  // Sets the size. The caller writes added bytes through data().
   void resize(std::size_t bytes) {
     grow_to(bytes);
     size_ = bytes;
@@ -60,7 +60,7 @@ class Text {
   char* data() noexcept { return data_; }
   const char* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
-  // What it has allocated, and what it will have once `more` bytes are appended.
+  // The allocated size in bytes. capacity_with(): the same after an append of `more` bytes.
   std::size_t capacity() const noexcept { return capacity_; }
   std::size_t capacity_with(std::size_t more) const noexcept;
   bool empty() const noexcept { return size_ == 0; }
@@ -75,11 +75,11 @@ class Text {
   std::size_t capacity_ = 0;
 };
 
-// In text.cpp, because a file that calls fmt::format_to compiles fmt's formatting of every type:
-// 2 s and 80 KiB of code.
+// Defined in text.cpp: a file that calls fmt::format_to compiles fmt's formatting of every type,
+// which costs 2 s and 80 KiB of code.
 Text vformat_text(fmt::string_view pattern, fmt::format_args arguments);
 
-// As fmt::format, into recycled memory.
+// Formats as fmt::format does, into recycled memory.
 template <class... Arguments>
 Text format_text(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
   return vformat_text(pattern, fmt::make_format_args(arguments...));

@@ -1,11 +1,11 @@
-// Autoscaler: how many workers a pool should have, from the share of their time that they worked.
+// Autoscaler: decides how many workers a pool should have from the share of time that they work.
 //
 // Owns       the count of intervals for which the share has been beyond a threshold.
 // Thread     one at a time.
 // Allocates  never.
-// Fails      never; check() says what is wrong with its options.
-// Invariant  a step is one worker. Between the two shares nothing changes, and a share back between
-//            them starts the count anew: a load that swings about one threshold moves nothing.
+// Fails      never; check() names the mistake in its options.
+// Invariant  a step is one worker. Between the two shares nothing changes. A share that returns
+//            between them resets the count: a load that swings about one threshold changes nothing.
 //
 // A step down from n workers raises the share by n/(n-1), at most to the double. As
 // scale_down_share is at most half of scale_up_share, no step down can cause a step up.
@@ -18,15 +18,16 @@ namespace katana::thread {
 
 class Autoscaler {
  public:
-  // What the pool should do: one worker less, nothing, one worker more.
+  // The change of the pool: one worker less, no change, one worker more.
   enum class Step : std::int8_t { down = -1, none = 0, up = 1 };
 
   explicit Autoscaler(const AutoscaleOptions& options) noexcept : options_(options) {}
 
-  // An Error names the share or the interval that is out of its range.
+  // Returns an Error that names the share or the interval that is out of range.
   static Result<void> check(const AutoscaleOptions& options);
 
-  // Once an interval. `busy_share` of the time of `threads` workers, from 0 to 1.
+  // Returns the next step; called once per interval. `busy_share` is the share of time, from 0 to
+  // 1, that `threads` workers worked.
   Step next(double busy_share, unsigned threads, unsigned threads_min,
             unsigned threads_max) noexcept {
     above_ = busy_share > options_.scale_up_share ? above_ + 1 : 0;

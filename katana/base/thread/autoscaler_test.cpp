@@ -52,8 +52,8 @@ TEST(Autoscaler, stays_between_its_bounds) {
   EXPECT_EQ(scaler.next(0.0, 1, 1, 4), Step::none);
 }
 
-// From every number of workers and every load that makes it step down: the same load on one worker
-// less does not make it step up again.
+// This holds for every number of workers and every load that causes a step down. With one worker
+// less the same load causes no step up.
 TEST(Autoscaler, a_step_down_never_causes_a_step_up) {
   const AutoscaleOptions edge{.scale_up_share = 0.8,
                               .scale_down_share = 0.4,

@@ -1,11 +1,11 @@
-// ManualClock: time that passes when it is told to, for tests of delayed, periodic and scaled work.
+// ManualClock: a clock that tests move, for delayed and periodic jobs and for scaling.
 //
 // Borrows    the pools that were created with it, until they are stopped; it must outlive them.
 // Thread     any; advance() one at a time.
 // Allocates  the list of its pools.
 // Fails      never.
-// Invariant  whatever is due on the way is done in the order of its time, by the thread that calls
-//            advance(), before advance() returns: jobs are then queued, though not yet run.
+// Invariant  the thread that calls advance() handles all due work in the order of its time before
+//            advance() returns. Jobs are then queued, but may not have run yet.
 #pragma once
 
 #include <atomic>
@@ -24,9 +24,9 @@ class ManualClock {
   ManualClock(const ManualClock&) = delete;
   ManualClock& operator=(const ManualClock&) = delete;
 
-  // Moves by advance() alone.
+  // The time of the clock. Only advance() moves it.
   Instant now() const noexcept { return {now_ns_.load(std::memory_order_acquire)}; }
-  // Not negative. Returns when everything that became due is queued.
+  // Moves the clock by `duration`, which is not negative. Returns when all due jobs are queued.
   void advance(Duration duration);
 
  private:

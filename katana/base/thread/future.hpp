@@ -3,14 +3,15 @@
 //   Future<int> answer = pool.submit([] { return 42; });
 //   Result<int> result = answer.get();
 //
-// Owns       half of the state that it shares with the job; the last of both destroys it.
+// Owns       half of the state that it shares with the job; the last of the two destroys it.
 //            Dropping a future does not cancel its job.
 // Thread     one at a time; the job may end on any other.
 // Allocates  one piece of the recycler for callable, state and value together.
-// Fails      get() returns Code::cancelled when the job was cancelled before it began,
-//            resource_exhausted when the queue was full, unavailable when the pool was stopped; it
-//            rethrows what the callable threw. An unread outcome is reported (see unseen.hpp).
-// Invariant  get() returns when the job has ended, however it did: no accepted job is forgotten.
+// Fails      get() returns Code::cancelled when the job was cancelled before it began. It returns
+//            resource_exhausted when the queue was full, and unavailable when the pool was stopped.
+//            It rethrows the exception of the callable. An unread outcome is reported (see
+//            unseen.hpp).
+// Invariant  get() returns when the job has ended, in whatever way: no accepted job is forgotten.
 #pragma once
 
 #include <atomic>
@@ -38,9 +39,9 @@ namespace detail {
 
 // Bits of the word that a future and its job share.
 inline constexpr std::uint32_t done_bit = 1;     // the outcome is there; set by the job, once
-inline constexpr std::uint32_t sleeper_bit = 2;  // somebody sleeps on the word
+inline constexpr std::uint32_t sleeper_bit = 2;  // a thread sleeps on the word
 inline constexpr std::uint32_t gone_bit = 4;     // the future is gone: the job destroys the state
-inline constexpr std::uint32_t cancel_bit = 8;   // a job that has not begun shall not
+inline constexpr std::uint32_t cancel_bit = 8;   // a job that has not begun must not begin
 
 [[noreturn]] KATANA_RARE void throw_wait_misuse();
 [[noreturn]] KATANA_RARE void throw_run_misuse(bool without_executor);
@@ -49,7 +50,8 @@ template <class Value>
 struct FutureState {
   explicit FutureState(void (*destroyer)(FutureState*) noexcept) noexcept : destroy(destroyer) {}
 
-  // Two threads hand this to each other: with small callables and values it is one cache line.
+  // Two threads pass this object to each other. It is one cache line for small callables and
+  // values.
   void (*destroy)(FutureState*) noexcept;
   [[no_unique_address]] Outcome<Value> outcome;
   FutexWord word = 0;
@@ -57,9 +59,9 @@ struct FutureState {
   bool unwanted() const noexcept {
     return (word.load(std::memory_order_relaxed) & cancel_bit) != 0;
   }
-  // The job's last touch: after this the future may destroy the state at any moment.
+  // The last access of the job: after this the future may destroy the state at any moment.
   void complete() noexcept {
-    // acq_rel: gives the outcome away; and sees what a future did before it went.
+    // acq_rel: publishes the outcome, and sees what the future did before it was destroyed.
     const std::uint32_t before = word.fetch_or(done_bit, std::memory_order_acq_rel);
     if ((before & gone_bit) != 0) {
       destroy(this);
@@ -86,7 +88,7 @@ class [[nodiscard]] Future {
   }
   ~Future() {
     if (state_ == nullptr) return;
-    // A plain look first: a future whose job has ended needs no locked instruction.
+    // A plain load first: if the job has ended, no locked instruction is needed.
     if (ready() ||
         (state_->word.fetch_or(detail::gone_bit, std::memory_order_acq_rel) & detail::done_bit)) {
       state_->destroy(state_);
@@ -102,13 +104,13 @@ class [[nodiscard]] Future {
   void wait() const {
     if (!ready()) wait_long();
   }
-  // wait(), then what became of the job. Once.
+  // Waits, then returns the outcome of the job. Call it once.
   Value get() {
     wait();
     return state_->outcome.take();
   }
-  // A job that has not begun will not, and its outcome is Code::cancelled. One that runs goes on;
-  // for that give it a stop token.
+  // Cancels a job that has not begun; its outcome is Code::cancelled. A running job goes on: give
+  // it a stop token to stop it.
   void cancel() noexcept { state_->word.fetch_or(detail::cancel_bit, std::memory_order_relaxed); }
 
  private:
@@ -118,14 +120,14 @@ class [[nodiscard]] Future {
   void wait_long() const {
     if (Executor::current() != nullptr) [[unlikely]]
       detail::throw_wait_misuse();
-    // Some microseconds, less than a sleep costs; and with few looks, so that somebody who waits
-    // for many futures in a row does not meet the worker at each of them.
+    // Spins for some microseconds, less than a sleep costs. It reads the word rarely: a thread that
+    // waits for many futures in a row then does not disturb the worker at each of them.
     for (int round = 0; round < 16; ++round) {
       for (int pause = 0; pause < 16; ++pause) relax();
       if (ready()) return;
     }
-    // Somebody else may need this very CPU, the worker for one. Given way to, it gets through all
-    // that it has; woken for one job, this thread would take the CPU from it again.
+    // Another thread, such as the worker, may need this CPU. After a yield it can finish all its
+    // jobs. If this thread slept, a wake-up for one job would take the CPU from the worker again.
     for (int round = 0; round < 16; ++round) {
       std::this_thread::yield();
       if (ready()) return;

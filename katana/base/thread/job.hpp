@@ -1,6 +1,6 @@
 // Job: a callable with its type erased, small enough to lie in a queue.
 //
-// Owns       the callable. Exactly one call of act() ends it, and destroys the callable with it.
+// Owns       the callable. Exactly one call of act() ends the job and destroys the callable.
 // Thread     a value; act() runs where it is called.
 // Allocates  nothing for a callable that is trivially copyable and has at most payload_bytes; a
 //            piece of the recycler for any other.
@@ -19,20 +19,20 @@
 
 namespace katana::thread {
 
-// What act() does with the callable: calls it, or only destroys it.
+// The order for act(): call the callable, or only destroy it.
 enum class Order : std::uint8_t { run, cancel };
-// What act() did: ran it, ran it and it threw, or destroyed it.
+// The result of act(): the callable ran, it threw, or it was only destroyed.
 enum class Ended : std::uint8_t { ran, failed, cancelled };
 
 struct Job {
-  static constexpr std::size_t payload_bytes = 24;    // of a callable that lies in the job itself
-  using Act = Ended (*)(void* payload, Order order);  // may throw what a detached callable throws
+  static constexpr std::size_t payload_bytes = 24;    // largest callable that lies in the job
+  using Act = Ended (*)(void* payload, Order order);  // rethrows for a detached callable
 
   Act act = nullptr;                                 // null: the job is empty
   alignas(8) std::byte payload[payload_bytes] = {};  // the callable, or a pointer to it
 };
 
-// An object of the recycler's memory: made here, destroyed by end().
+// Makes an object in the recycler's memory; end() destroys it.
 template <class T, class... Arguments>
 T* make_recycled(Arguments&&... arguments) {
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "over-aligned: keep it in a box");
@@ -50,7 +50,7 @@ void end_recycled(T* object) noexcept {
   recycler::release(object, sizeof(T));
 }
 
-// Calls `f`, with the token if it takes one.
+// Calls `f`, with the token if `f` takes one.
 template <class F, class Token>
 decltype(auto) call_with(F& f, const Token& token) {
   if constexpr (std::is_invocable_v<F&, std::stop_token>) {
@@ -59,7 +59,7 @@ decltype(auto) call_with(F& f, const Token& token) {
     return f();
   }
 }
-// What the callable returns, with or without a std::stop_token as argument.
+// The return type of the callable, with or without a std::stop_token as argument.
 template <class F>
 using Returned = decltype(call_with(std::declval<F&>(), std::declval<const std::stop_token&>()));
 
@@ -69,7 +69,7 @@ template <class F>
 inline constexpr bool lies_in_job =
     std::is_trivially_copyable_v<F> && sizeof(F) <= Job::payload_bytes && alignof(F) <= 8;
 
-// What a job needs beside its callable, if it needs it.
+// The stop token of a job that has none: it is never stopped.
 struct NoToken {
   static constexpr bool stop_requested() noexcept { return false; }
   operator std::stop_token() const noexcept { return {}; }  // without an owner: never stopped
@@ -125,7 +125,8 @@ Job make_job(F&& f) {
     return detail::job_of(&Boxed::act, make_recycled<Boxed>(Callable(std::forward<F>(f))));
   }
 }
-// The same; a token that was asked to stop cancels the job before it begins.
+// The same, with a token. If the token is asked to stop before the job begins, the job is
+// cancelled.
 template <class F>
 Job make_job(F&& f, std::stop_token token) {
   using Boxed = detail::Box<std::decay_t<F>, std::stop_token>;

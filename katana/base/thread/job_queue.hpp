@@ -1,21 +1,21 @@
 // JobQueue: a bounded queue of jobs from any thread to any worker, first come, first served.
 //
-// Owns       its slots; a job in it until take().
+// Owns       its slots; a job from push() until take().
 // Thread     any, for everything.
 // Allocates  at construction. The memory of slots that were never used is not touched.
-// Fails      push() says full or closed, and the job stays the caller's.
-// Invariant  every job that was pushed is claimed once and taken once, also when close() comes
-//            between: the closed mark is part of the word by which a push takes its position.
+// Fails      push() returns full or closed, and the caller keeps the job.
+// Invariant  every pushed job is claimed once and taken once, also during close(). The closed mark
+//            is part of the word by which a push takes its position.
 //
 // A position is a count of jobs since the start; its slot is position modulo size.
-//   tail_  positions below it belong to a push. Moved by compare-exchange, one locked instruction;
-//          the worker that is about to sleep looks at tail_, so none more is needed to order the
-//          push before the look at who sleeps.
-//   act    of a slot: null is free; else the job of a position below tail_ lies in it.
+//   tail_  positions below it belong to a push. A push moves it by one locked compare-exchange. A
+//          worker that is about to sleep reads tail_. The exchange therefore also orders the push
+//          before its read of the count of sleepers.
+//   act    of a slot: null is free; otherwise the slot has the job of a position below tail_.
 //   head_  positions below it are claimed, several at a time. A claimed job stays in its slot until
-//          it is taken, so that another worker can steal the claim.
-// A push needs its slot to be free and the position one lap earlier to be claimed: the slot of a
-// push that has its position, but has not written its job, is null as well.
+//          it is taken. Another worker can therefore steal the claim.
+// A push needs a free slot, and the position one lap earlier must be claimed. A null slot alone is
+// not enough: an earlier push may have its position and not have written its job yet.
 #pragma once
 
 #include <atomic>
@@ -33,18 +33,18 @@ class JobQueue {
  public:
   // Result of push().
   enum class Push : std::uint8_t { done, full, closed };
-  static constexpr std::int64_t not_timed = -1;  // in the place of a time: this job is not measured
+  static constexpr std::int64_t not_timed = -1;  // instead of a time: the job is not measured
 
   // `size` and `timed_one_in` are powers of two.
   JobQueue(std::size_t size, std::size_t timed_one_in);
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
-  // REQUIRES that no job is left.
+  // REQUIRES that the queue is empty.
   ~JobQueue() = default;
 
-  // `write(payload)` makes the callable where it will lie: a copy through a Job costs more than all
-  // the rest, because it reads in one piece what was just written in others. `now()` is called for
-  // the positions whose waiting time is measured.
+  // Adds a job. `write(payload)` makes the callable in its slot. A copy through a Job would cost
+  // more than the rest of a push, because it reads at once what several writes have just stored.
+  // `now()` is called for the positions whose waiting time is measured.
   template <class Write, class Now>
   Push push(Job::Act act, Write&& write, Now&& now) noexcept;
   template <class Now>
@@ -54,32 +54,34 @@ class JobQueue {
         std::forward<Now>(now));
   }
 
-  // Claims jobs in a row, from `begin` on: at least one, at most `count_max`, and of those that
-  // wait not more than one in `share`. 0: there is none, or its push is not complete yet.
+  // Claims jobs in a row from position `begin`, and returns their number. It is at most `count_max`
+  // and at most one in `share` of the waiting jobs, but at least one. 0: no job waits, or its push
+  // is not complete.
   std::size_t claim(std::size_t count_max, std::size_t share, std::uint64_t& begin) noexcept;
 
-  // The job at a claimed position, and when it was pushed if that was measured. Once for each.
+  // Takes the job at a claimed position, once. `pushed_ns` becomes the time of its push, or
+  // not_timed.
   Job take(std::uint64_t position, std::int64_t& pushed_ns) noexcept;
 
-  // No push succeeds after this.
+  // Closes the queue: no later push succeeds.
   void close() noexcept { tail_.fetch_or(closed_mark, std::memory_order_seq_cst); }
 
-  // A guess without order, for a worker that looks again anyway.
+  // An estimate without memory order, for a worker that checks again anyway.
   bool looks_empty() const noexcept {
     return (tail_.load(std::memory_order_relaxed) & ~closed_mark) ==
            head_.load(std::memory_order_relaxed);
   }
-  // Jobs that are not claimed. At once wrong while others push and claim.
+  // The number of unclaimed jobs. Other threads may change it at any moment.
   std::uint64_t waiting() const noexcept {
-    // head first: it never passes a tail that is read later.
+    // Read the head first: it never passes a tail that is read later.
     const std::uint64_t head = head_.load(std::memory_order_seq_cst);
     return pushed() - head;
   }
-  // How many were ever pushed.
+  // The number of jobs that were ever pushed.
   std::uint64_t pushed() const noexcept {
     return tail_.load(std::memory_order_seq_cst) & ~closed_mark;
   }
-  // Positions below it are claimed.
+  // The position below which all positions are claimed.
   std::uint64_t claimed() const noexcept { return head_.load(std::memory_order_relaxed); }
   std::size_t size() const noexcept { return mask_ + 1; }
 
@@ -95,11 +97,11 @@ class JobQueue {
     void operator()(void* memory) const noexcept { std::free(memory); }
   };
 
-  // Both sides write to the slots that they come to, and each has them from the other.
+  // Both sides write to the slot that they reach, and its cache line comes from the other side.
   static void fetch_to_write(Slot& slot) noexcept {
 #if defined(__x86_64__)
-    // __builtin_prefetch asks for a copy to read unless the build is tuned for a CPU; no processor
-    // of 64 bits refuses this one.
+    // Unless the build is tuned for a CPU, __builtin_prefetch asks for a copy to read. All x86-64
+    // processors accept prefetchw.
     asm volatile("prefetchw %0" : : "m"(slot));
 #else
     __builtin_prefetch(&slot, 1);
@@ -117,7 +119,7 @@ class JobQueue {
   std::unique_ptr<void, Freer> memory_;
   Slot* slots_;
   std::unique_ptr<std::atomic<std::int64_t>[]> times_;
-  // Each side has its cache line: what it moves, and what it last saw of the other side.
+  // Each side has a cache line: the counter that it moves, and the other side's last seen counter.
   alignas(64) std::atomic<std::uint64_t> tail_ = 0;
   std::atomic<std::uint64_t> head_seen_ = 0;
   alignas(64) std::atomic<std::uint64_t> head_ = 0;
@@ -133,7 +135,7 @@ JobQueue::Push JobQueue::push(Job::Act act, Write&& write, Now&& now) noexcept {
       const std::uint64_t latest = tail_.load(std::memory_order_relaxed);
       if (latest == position) return Push::full;
       position = latest;
-      // Looks again with the new position; the exchange below cannot succeed with a stale one.
+      // Try again with the new position: the exchange below cannot succeed with a stale one.
       continue;
     }
     // seq_cst: a total order with the count of sleepers, see Pool::notify().
@@ -149,7 +151,7 @@ JobQueue::Push JobQueue::push(Job::Act act, Write&& write, Now&& now) noexcept {
   }
   // release: a thread that sees the job sees its payload and time.
   mine.act.store(act, std::memory_order_release);
-  // The line comes from the worker that emptied it; asked for early, it is here when needed.
+  // The line comes from the worker that emptied it. Prefetched now, it is present when needed.
   fetch_to_write(slot(position + prefetch_ahead));
   return Push::done;
 }
@@ -169,12 +171,11 @@ inline std::size_t JobQueue::claim(std::size_t count_max, std::size_t share,
   std::uint64_t head = head_.load(std::memory_order_acquire);
   while (true) {
     std::uint64_t tail = tail_seen_.load(std::memory_order_acquire);
-    // The last seen tail is enough for most claims, and its line stays with the
-    // senders.
+    // The last seen tail is enough for most claims. The senders then keep the line of tail_.
     if (static_cast<std::int64_t>(tail - head) < static_cast<std::int64_t>(count_max * share)) {
       tail = pushed();
       if (tail == head) return 0;
-      // release: passes on what the pushes below the tail released.
+      // release: passes on the writes that the pushes below the tail released.
       tail_seen_.store(tail, std::memory_order_release);
       if (static_cast<std::int64_t>(tail - head) < 0) {
         head = head_.load(std::memory_order_acquire);

@@ -150,8 +150,8 @@ TEST(Job, one_whose_token_was_asked_to_stop_is_cancelled_instead_of_run) {
   EXPECT_EQ(runs, 1);
 }
 
-// Several senders, several takers, a small ring that is full most of the time, and a close in the
-// midst: each job whose push was done is run once, and no other.
+// Several senders and takers share a small ring that is full most of the time. It is closed while
+// they work. Each pushed job runs once, and no other job runs.
 TEST(JobQueue, what_was_pushed_before_the_close_is_taken_exactly_once_by_many_threads) {
   constexpr std::size_t senders = 3, takers = 3, each_sends = 20'000;
   JobQueue queue(16, 4);

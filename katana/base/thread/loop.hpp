@@ -1,4 +1,4 @@
-// Loop: an executor for a thread that has no reactor: main() of a tool, a test.
+// Loop: an executor for a thread without a reactor, such as main() of a tool, or a test.
 //
 //   thread::Loop loop;
 //   Result<int> lines = loop.run(count_lines(pool, "a.txt"));
@@ -6,9 +6,9 @@
 // Owns       its mailbox.
 // Thread     run() and the destructor: the one that created it. post() any.
 // Allocates  never.
-// Fails      run() rethrows what leaves the task.
-// Invariant  as Executor. While there is nothing to do the thread sleeps, but for the moment in
-//            which a short answer comes sooner than a sleep would end (AdaptiveSpin).
+// Fails      run() rethrows the exception of the task.
+// Invariant  as Executor. The thread sleeps while it has nothing to do. Before that it spins for a
+//            moment, because a short answer arrives sooner than a sleep would end (AdaptiveSpin).
 #pragma once
 
 #include <atomic>
@@ -31,14 +31,14 @@ class Loop final : public Executor {
     const Entered entered(*this);
     while (expected() != 0) turn();
     end_turn();
-    // A sender that has been received may still be inside of post().
+    // The sender of a received message may still be inside post().
     while (posts_done_.load(std::memory_order_acquire) != takes_) {
       run_messages();
       relax();
     }
   }
 
-  // Starts the task, and does what comes until it is done.
+  // Runs the task, and handles messages until it is done. Returns its value.
   template <class T>
   T run(Task<T> task) {
     const Entered entered(*this);
@@ -48,7 +48,7 @@ class Loop final : public Executor {
     return task.result();
   }
 
-  // Starts a task that the caller keeps. True: it is done.
+  // Starts a task that the caller keeps. True: the task is done.
   template <class T>
   bool start(Task<T>& task) {
     const Entered entered(*this);
@@ -59,13 +59,13 @@ class Loop final : public Executor {
 
   // Waits for messages and runs them.
   void turn() noexcept {
-    // Some microseconds, less than a sleep costs; few looks, so that messages come together.
+    // Spins for some microseconds, less than a sleep costs. It looks rarely, to collect messages.
     for (int round = 0; round < 16; ++round) {
       if (run_messages()) return;
       for (int pause = 0; pause < 16; ++pause) relax();
     }
     spin();
-    // The sending thread may need this very CPU.
+    // The sending thread may need this CPU.
     for (int round = 0; round < 16 && !mailbox_.has_messages(); ++round) std::this_thread::yield();
     while (!run_messages()) sleep();
   }
@@ -86,7 +86,7 @@ class Loop final : public Executor {
 
   void post(Message& message) noexcept override {
     if (!mailbox_.post(message)) return;
-    // A sleeping thread has said so before it looked into the mailbox.
+    // A thread sets asleep_ before it looks into the mailbox for the last time and sleeps.
     if (asleep_.load(std::memory_order_seq_cst)) {
       epoch_.fetch_add(1, std::memory_order_release);
       futex_wake(&epoch_, 1);
@@ -95,7 +95,7 @@ class Loop final : public Executor {
   }
 
  private:
-  // Only while the thread does the work of its tasks it is an executor's: beside it, it may block.
+  // The thread belongs to the executor only while it runs tasks. At other times it may block.
   class Entered {
    public:
     explicit Entered(Loop& loop) noexcept : before_(enter(&loop)) {}
@@ -121,12 +121,12 @@ class Loop final : public Executor {
     asleep_.store(false, std::memory_order_relaxed);
   }
 
-  AdaptiveSpin spin_{spin_for(microseconds(50))};  // about what it takes to sleep and to be woken
+  AdaptiveSpin spin_{spin_for(microseconds(50))};  // about the cost of a sleep and a wake-up
   Mailbox mailbox_;
   FutexWord epoch_ = 0;
   std::atomic<bool> asleep_ = false;
-  std::uint64_t takes_ = 0;                    // how often the mailbox was emptied
-  std::atomic<std::uint64_t> posts_done_ = 0;  // how often its first sender has left post()
+  std::uint64_t takes_ = 0;                    // number of times that the mailbox was emptied
+  std::atomic<std::uint64_t> posts_done_ = 0;  // number of times that a first sender left post()
 };
 
 }  // namespace katana::thread

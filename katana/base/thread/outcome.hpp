@@ -1,13 +1,13 @@
-// Outcome<T>: what became of a job that somebody waits for: its value, its exception, or an Error
-// that says why it was not run.
+// Outcome<T>: the outcome of a job for its waiter. It is a value, an exception, or an Error with
+// the reason why the job was not run.
 //
-// Owns       first the callable, then, in the same memory, what came of it.
-// Thread     one at a time; the word beside it says whose turn it is.
-// Allocates  nothing beyond what the callable does.
+// Owns       the callable; after its run, in the same memory, its value or its exception.
+// Thread     one at a time; the word of the shared state tells which one.
+// Allocates  nothing beyond the callable's own allocations.
 // Fails      take() rethrows the exception of the callable; one that is not taken is reported.
 //
-// Yield<T> is what a waiter gets: Result<T>, and for a callable that returns a Result<U> that one,
-// not a Result in a Result.
+// Yield<T> is the type that a waiter gets: Result<T>. For a callable that returns Result<U>, it is
+// Result<U>, and not a Result in a Result.
 #pragma once
 
 #include <exception>
@@ -69,7 +69,7 @@ class Outcome {
   Ended refuse(Error error) noexcept {
     return set(Value(std::unexpected(std::move(error))), Ended::cancelled);
   }
-  // Once. Rethrows the exception of the callable.
+  // Returns the outcome, once. Rethrows the exception of the callable.
   Value take() {
     KATANA_CHECK(kind_ != Kind::none);
     if (kind_ == Kind::exception) thrown_.rethrow();
@@ -89,7 +89,7 @@ class Outcome {
     Value value_;
     detail::Thrown thrown_;
   };
-  Kind kind_ = Kind::none;  // last: the holder of an Outcome may use what is left of its word
+  Kind kind_ = Kind::none;  // the last member: the holder may use the rest of its word
 };
 
 }  // namespace katana::thread

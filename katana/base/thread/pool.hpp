@@ -1,7 +1,7 @@
 // Pool: named worker threads that run jobs from a bounded queue.
 //
 //   auto pool = thread::Pool::create({.name = "files", .threads_min = 2});
-//   (*pool)->post([] { … });                              // nobody waits
+//   (*pool)->post([] { … });                              // without a waiter
 //   Future<int> answer = (*pool)->submit([] { … });       // a thread waits
 //   Result<int> answer = co_await (*pool)->run([] { … }); // a coroutine waits
 //
@@ -10,21 +10,21 @@
 // Thread     everything but create() and the destructor may be called by any; stop() and the
 //            destructor not by a worker of this pool.
 // Allocates  at create(); for a job see make_job(), Future and Run.
-// Fails      create() returns an Error that names the option. A submission that is not accepted
-//            says why: full, or stopped.
-// Invariant  an accepted job ends exactly once: it ran, or it was cancelled and counted. Jobs of
-//            one priority begin in the order in which they were accepted when there is one worker;
-//            with more of them nearly so.
+// Fails      create() returns an Error that names the option. A refused submission returns the
+//            reason: full, or stopped.
+// Invariant  an accepted job ends exactly once: it ran, or it was cancelled and counted. With one
+//            worker, jobs of one priority begin in the order in which they were accepted. With
+//            more workers the order is nearly the same.
 //
 // Awake workers: `idle_` counts workers that search for work and workers that are parked. A
-// thread that adds work wakes a parked worker only if none searches; a searcher that finds
-// something, and was the last one, wakes the next if more is left. Therefore a burst costs its
-// sender one wake, whatever its size, and a busy pool costs it none. A worker that parks counts
-// itself first and then looks once more, and a thread that adds work adds it first and then looks
-// at the count: one of the two sees the other (both in the total order of seq_cst).
+// thread that adds work wakes a parked worker only if none searches. The last searcher that finds
+// work wakes the next worker if more work is left. Therefore a burst of any size costs its sender
+// one wake, and a busy pool costs it none. A worker that parks counts itself first and then looks
+// once more. A thread that adds work adds it first and then reads the count. One of the two sees
+// the other, because both use the total order of seq_cst.
 //
-// Idle workers steal jobs that another worker has claimed and not begun, so no job waits
-// behind a long one while somebody is idle.
+// Idle workers steal jobs that another worker has claimed and not begun. No job therefore waits
+// behind a long one while a worker is idle.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@
 
 namespace katana::thread {
 
-// What became of a submission.
+// The result of a submission.
 enum class Admission : std::uint8_t {
   accepted,  // it will end exactly once
   ran_here,  // WhenFull::run_here: it has ended already
@@ -66,22 +66,22 @@ enum class Admission : std::uint8_t {
   stopped,   // refused: the pool is stopping or stopped
 };
 
-// What stop() does with jobs that have not begun.
+// The way in which stop() treats jobs that have not begun.
 enum class StopMode : std::uint8_t {
-  graceful,   // run what was accepted; delayed jobs whose time has not come are dropped and counted
-  immediate,  // finish what runs, cancel what has not begun; stop_token() is asked to stop
+  graceful,   // run accepted jobs; drop and count delayed jobs that are not due
+  immediate,  // finish running jobs, cancel all others; stop_token() is asked to stop
 };
 
 class Pool {
  public:
-  // Starts the threads. An Error names the option that is wrong, or says that a thread is missing.
+  // Starts the threads. An Error names the wrong option, or tells that a thread could not start.
   static Result<std::unique_ptr<Pool>> create(PoolOptions options);
-  // stop(StopMode::graceful)
+  // Calls stop(StopMode::graceful).
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // A job without a waiting caller. Its exceptions are counted and given to options.on_failure.
+  // Adds a job without a waiter. Its exceptions are counted and given to options.on_failure.
   template <class F>
   [[nodiscard]] Admission post(F&& f) {
     if constexpr (takes_token<F>) {
@@ -99,7 +99,8 @@ class Pool {
     return post_plain(std::forward<F>(f), options.priority, options.when_full);
   }
 
-  // A job whose outcome somebody waits for. Refused: the future is ready and says so.
+  // Adds a job, and returns a Future for its outcome. The Future of a refused job is ready and has
+  // the reason.
   template <class F>
   auto submit(F&& f) {
     using Callable = std::decay_t<F>;
@@ -120,8 +121,8 @@ class Pool {
                                                          options.when_full);
   }
 
-  // To be awaited by a coroutine of an executor, which goes on there. REQUIRES when_full other
-  // than wait, which would block the executor.
+  // Adds a job that a coroutine awaits; the coroutine goes on on its executor. REQUIRES a when_full
+  // other than WhenFull::wait, which would block the executor.
   template <class F>
   Run<std::decay_t<F>> run(F&& f, RunOptions options = {}, std::stop_token cancel = {}) {
     using Callable = std::decay_t<F>;
@@ -136,30 +137,30 @@ class Pool {
     return Run<F>(*this, std::move(*given.callable), options, token_of<F>(std::move(cancel)));
   }
 
-  // A job for later, and one for every period from now on, the first after one period. A periodic
-  // job whose turn comes while the last is queued or runs leaves that turn out. WhenFull is not
-  // looked at: when the queue is full, the job is tried again after a millisecond.
+  // after(): adds a job that runs once after `delay`. every(): adds a job that runs once in each
+  // period, first after one period. A turn that comes while the last one is queued or runs is left
+  // out. WhenFull is ignored: if the queue is full, the pool tries again after a millisecond.
   template <class F>
   Result<TimedJob> after(Duration delay, F&& f, JobOptions options = {}) {
     return add_timed(delay, Duration{}, std::forward<F>(f), std::move(options));
   }
   template <class F>
   Result<TimedJob> every(Duration period, F&& f, JobOptions options = {}) {
-    // Without a period there is no next turn; a delay below 0 is what refuses it.
+    // A period of 0 has no next turn. A delay below 0 makes add_timed() refuse it.
     return add_timed(period > Duration{} ? period : Duration{-1}, period, std::forward<F>(f),
                      std::move(options));
   }
 
-  // Accepts nothing more, ends what was accepted as `mode` says, and ends the threads. Repeated:
-  // the same report, after the first is done; immediate hastens a graceful stop that is under way.
+  // Refuses further jobs, ends the accepted ones as `mode` says, and ends the threads. A repeated
+  // call waits for the first one and returns the same report; `immediate` shortens a graceful stop.
   StopReport stop(StopMode mode);
-  // Asked to stop by an immediate stop, for jobs that take long. A callable that takes a
-  // std::stop_token, and has no other in its options, is given this one.
+  // A token for long jobs, which an immediate stop asks to stop. A callable that takes a
+  // std::stop_token gets this one if its options have none.
   std::stop_token stop_token() const noexcept { return stop_source_.get_token(); }
 
   Snapshot snapshot() const;  // from any thread, also after stop()
   std::string_view name() const noexcept { return options_.name; }  // PoolOptions::name
-  // Limit of each priority, after rounding up.
+  // The limit of queued jobs of each priority, after rounding up.
   std::size_t queue_max() const noexcept { return queues_[0].size(); }
   // The pool whose worker this thread is; null when it is none.
   static Pool* current() noexcept { return current_; }
@@ -170,7 +171,7 @@ class Pool {
   friend class TimedJob;
   friend class detail::FailureSink;
 
-  // Of idle_: searching workers in the upper half, parked ones in the lower.
+  // The halves of idle_: searching workers in the upper half, parked ones in the lower.
   static constexpr std::uint64_t one_parked = 1;
   static constexpr std::uint64_t one_searching = std::uint64_t{1} << 32;
   static constexpr unsigned searching(std::uint64_t idle) { return unsigned(idle >> 32); }
@@ -191,7 +192,7 @@ class Pool {
   template <class F>
   Result<TimedJob> add_timed(Duration delay, Duration period, F&& f, JobOptions options);
 
-  // A job without a token; made in the lane if it can be.
+  // Adds a job without a token. The callable is made in its lane if it fits.
   template <class F>
   Admission post_plain(F&& f, Priority priority, WhenFull when_full) {
     using Callable = std::decay_t<F>;
@@ -205,14 +206,14 @@ class Pool {
     }
     return admit(make_job(std::forward<F>(f)), priority, when_full);
   }
-  // The job is the pool's in any case: one that is refused is destroyed.
+  // Takes the job in any case, and destroys it if it is refused.
   Admission admit(const Job& job, Priority priority, WhenFull when_full) {
     const Admission admission = offer(job, priority, when_full);
     if (admission > Admission::ran_here) [[unlikely]]
       drop(job);
     return admission;
   }
-  // A job that is refused stays the caller's.
+  // The caller keeps a job that is refused.
   Admission offer(const Job& job, Priority priority, WhenFull when_full) {
     if (queue_of(priority).push(job, clock_reader()) == JobQueue::Push::done) [[likely]] {
       notify();
@@ -220,7 +221,7 @@ class Pool {
     }
     return offer_slowly(job, priority, when_full);
   }
-  // The same for a job that is one pointer, which is made in the lane.
+  // The same for a job that is one pointer; it is made in the lane.
   template <class T>
   Admission offer(Job::Act act, T* object, Priority priority, WhenFull when_full) {
     const auto write = [object](void* payload) { new (payload) T*(object); };
@@ -245,7 +246,7 @@ class Pool {
   Error error_of(Admission admission) const;
   KATANA_RARE void notify_capacity(std::size_t queue) noexcept;
 
-  // After work was added: wakes a worker if none is looking for work.
+  // Called after work was added: wakes a worker if none searches for work.
   void notify() noexcept {
     const std::uint64_t idle = idle_.load(std::memory_order_seq_cst);
     if (parked(idle) != 0 && searching(idle) == 0) [[unlikely]]
@@ -254,7 +255,7 @@ class Pool {
   KATANA_RARE void wake_one() noexcept;
   void wake_all() noexcept;
 
-  // What a worker does; see pool_work.cpp.
+  // The work of a worker; see pool_work.cpp.
   void work(Worker& worker) noexcept;
   bool find(Worker& worker, Worker::Taken& taken) noexcept;
   bool search(Worker& worker, Worker::Taken& taken) noexcept;
@@ -295,10 +296,10 @@ class Pool {
   void halt();
 
   inline static constinit thread_local Pool* current_ = nullptr;
-  // Whose job runs on a thread that is none of its workers.
+  // The pool whose job runs on this thread, if the thread is none of its workers.
   inline static constinit thread_local Pool* running_here_ = nullptr;
 
-  // Read by everybody, written at the start.
+  // Written at the start, and read by all threads.
   PoolOptions options_;
   bool single_ = false;  // never more than one worker: claims cannot be stolen
   bool scales_ = false;  // threads_min < threads_max
@@ -313,8 +314,8 @@ class Pool {
 
   // For senders that wait for room in a lane.
   struct alignas(64) CapacityWait {
-    FutexWord epoch = 0;              // moves when there is room
-    std::atomic<bool> asked = false;  // somebody waits for that
+    FutexWord epoch = 0;              // changes when there is room
+    std::atomic<bool> asked = false;  // a sender waits for room
   };
   std::array<CapacityWait, priority_count> capacity_changed_;
 
@@ -324,7 +325,7 @@ class Pool {
   std::atomic<std::uint64_t> refused_ = 0;
   std::atomic<std::uint64_t> ran_here_ = 0;
   std::atomic<std::uint64_t> failed_here_ = 0;
-  std::atomic<std::int64_t> print_after_ns_ = INT64_MIN;  // of print_failure()
+  std::atomic<std::int64_t> print_after_ns_ = INT64_MIN;  // earliest next line of print_failure()
   std::atomic<std::uint64_t> not_printed_ = 0;
   std::atomic<std::uint64_t> wakes_ = 0;
   std::atomic<std::uint64_t> scaled_up_ = 0;
@@ -332,7 +333,7 @@ class Pool {
   std::atomic<std::uint64_t> scale_failures_ = 0;
   std::array<std::atomic<std::uint64_t>, priority_count> not_run_{};
 
-  mutable std::mutex time_mutex_;  // what follows
+  mutable std::mutex time_mutex_;  // guards the members below, up to the next comment
   Schedule schedule_;
   std::uint64_t timed_missed_ = 0;
   bool timed_closed_ = false;
@@ -342,9 +343,9 @@ class Pool {
   Instant scaled_at_ = {};
   Duration busy_before_ = {};
 
-  std::mutex stop_mutex_;  // what follows
+  std::mutex stop_mutex_;  // guards the members below
   bool stopped_ = false;
-  detail::FailureSink* const sink_ = new detail::FailureSink(*this);  // for outcomes left behind
+  detail::FailureSink* const sink_ = new detail::FailureSink(*this);  // for untaken outcomes
   StopReport report_;
 
   std::stop_source stop_source_;

@@ -1,4 +1,4 @@
-// What the tests of a pool share: pools that must start, a job that holds a worker, and waiting for
+// Helpers for the tests of a pool: pools that must start, a job that holds a worker, and a wait for
 // a condition.
 //
 // Thread     any.

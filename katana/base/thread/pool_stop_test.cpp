@@ -119,8 +119,8 @@ TEST(PoolStop, a_sender_that_waits_for_room_is_told_that_the_pool_has_stopped) {
   stopper.join();
 }
 
-// The checker: each job counts its runs; what was accepted must have run once, or have been
-// cancelled and reported, and what was refused must not have run.
+// The checker: each job counts its runs. An accepted job must have run once, or have been cancelled
+// and reported. A refused job must not have run.
 struct Ledger {
   static constexpr std::size_t senders = 3, each_sends = 4'000;
   std::vector<std::atomic<std::uint8_t>> runs =

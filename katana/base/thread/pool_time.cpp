@@ -1,4 +1,4 @@
-// What a pool does at certain times: delayed and periodic jobs, and scaling.
+// The timed work of a pool: delayed and periodic jobs, and scaling.
 #include <algorithm>
 
 #include "katana/base/system/check.hpp"

@@ -1,4 +1,4 @@
-// What the workers of a pool do: find a job, run it, search, park.
+// The workers of a pool: they find a job, run it, search, and park.
 #include <algorithm>
 #include <thread>
 
@@ -12,19 +12,20 @@ namespace {
 // A claim is a batch: one exchange on the shared head for so many jobs.
 constexpr std::size_t claim_max = 32;
 static_assert(claim_max <= Claim::count_limit);
-// Among several workers each leaves the others their part, and half of it for who comes next.
+// Each of several workers leaves the others their part, and half of it for the next one.
 constexpr std::size_t claim_share = 2;
-// A claim whose owner is in a long job must not wait until the lane is empty: so often a worker
-// first looks for one that is this far behind the lane's head.
+// A claim whose owner is in a long job must not wait until the lane is empty. Once in this number
+// of claims, a worker first looks for a claim that is this far behind the lane's head.
 constexpr std::uint32_t left_behind_one_in = 4;
 constexpr std::uint64_t left_behind_min = 8 * claim_max;
-// So often the lowest priority comes first, so that no priority can wait_for_blocks another one.
+// Once in this number of picks the lowest priority comes first: no priority can starve.
 constexpr std::uint32_t lowest_first_one_in = 32;
-// Before a worker says that it has nothing to do it waits for a moment, quietly: it reads nothing
-// that a sender writes, so that what comes in a stream comes in batches and at the sender's pace.
+// Before a worker reports that it is idle it waits for a moment. It reads no memory that a sender
+// writes. A stream of jobs then arrives in batches and at the sender's pace.
 constexpr int brief_rounds = 4;
 constexpr int brief_pauses = 16;
-// How long a worker looks for work before it sleeps: so many rounds, each with so many pauses.
+// A worker searches for work for this number of rounds, each with this number of pauses, before it
+// sleeps.
 constexpr int search_rounds = 64;
 constexpr int search_pauses = 16;
 constexpr int search_yield_one_in = 8;
@@ -184,7 +185,7 @@ bool Pool::take_own(Worker& worker, Worker::Taken& taken) noexcept {
 
 bool Pool::take_from(Worker& worker, std::size_t queue, Worker::Taken& taken) noexcept {
   const Claim own(worker.claim.load(std::memory_order_relaxed));
-  // What was claimed from this lane is older than what is still in it.
+  // Claimed jobs of this lane are older than the jobs that are still in it.
   if (own.count() != 0 && own.queue() == queue && take_own(worker, taken)) return true;
   if (queues_[queue].looks_empty()) return false;
   if (!single_ && own.count() == 0 && ++worker.claims % left_behind_one_in == 0 &&

@@ -1,26 +1,27 @@
-// Run<F>: what `co_await pool.run(f)` awaits: f on a worker, then the coroutine where it was.
+// Run<F>: the awaitable of `co_await pool.run(f)`: runs f on a worker, then resumes the coroutine
+// on its executor.
 //
 // Owns       half of the state that it shares with the job.
-// Thread     the executor's on which the coroutine runs, which is where it goes on. REQUIRES
+// Thread     the thread of the executor on which the coroutine runs and goes on. REQUIRES
 //            Executor::current().
-// Allocates  one piece of the recycler for callable and value, taken and given by the executor's
-//            thread.
+// Allocates  one piece of the recycler for callable and value, which the executor's thread takes
+//            and gives back.
 // Fails      as Future does: a Result, and exceptions of f are rethrown.
 // Invariant  destroying the coroutine is safe at any time. A job that has not begun is then
-//            cancelled; one that runs finishes on its own, and its outcome is dropped.
+//            cancelled. A running job finishes, and its outcome is dropped.
 //
 // g++ 12 destroys some temporaries of a co_await expression twice when the coroutine is destroyed
-// there: lambdas and aggregates that have something to destroy (decision 0018). Therefore what
-// run() takes directly has nothing to destroy, and does not compile otherwise; a lambda that
-// captures a string or a shared_ptr is named first, and given:
+// there: lambdas and aggregates with a non-trivial destructor (decision 0018). Therefore run()
+// takes directly only callables that are trivial to destroy; others do not compile. A lambda that
+// captures a string or a shared_ptr gets a name first, and is passed by give():
 //
 //   auto job = [text = std::move(text)] { return parse(text); };
 //   co_await pool.run(give(job));
 //
-// The word decides between job and coroutine, once: a job that ends first posts a message to the
-// executor, and that message frees the state if the coroutine is gone when it comes. A coroutine
-// that is destroyed first leaves the state to the job, which then posts nothing, so the executor
-// may end before the job does.
+// The word decides once whether the job or the coroutine ends first. A job that ends first posts a
+// message to the executor. The message frees the state if the coroutine is gone when it arrives. A
+// coroutine that is destroyed first leaves the state to the job. The job then posts nothing, and
+// the executor may end before the job.
 #pragma once
 
 #include <atomic>
@@ -51,7 +52,7 @@ struct RunState : Message {
       : Message(&RunState::arrive), destroy(destroyer), executor(home) {}
 
   bool unwanted() const noexcept { return word.load(std::memory_order_relaxed) == abandoned; }
-  // The job's last touch.
+  // The last access of the job.
   void complete() noexcept {
     // acq_rel: gives the outcome to the executor's thread, or takes the state over from it.
     if (word.exchange(posted, std::memory_order_acq_rel) == abandoned) {
@@ -69,7 +70,7 @@ struct RunState : Message {
       std::exchange(state.waiting, nullptr)->resume();
     }
   }
-  // The coroutine is destroyed. On the executor's thread, as arrive() is.
+  // Called when the coroutine is destroyed, on the executor's thread like arrive().
   void abandon() noexcept {
     if (waiting == nullptr) {  // resumed already: no other thread knows the state
       destroy(this);
@@ -80,7 +81,8 @@ struct RunState : Message {
     if (word.exchange(abandoned, std::memory_order_acq_rel) == pending) home.unexpect();
   }
 
-  // Two threads hand this to each other: with small callables and values it is one cache line.
+  // Two threads pass this object to each other. It is one cache line for small callables and
+  // values.
   void (*destroy)(RunState*) noexcept;
   Executor& executor;
   const Waiting* waiting = nullptr;  // in the frame of the coroutine, until it is resumed or gone
@@ -93,7 +95,7 @@ using RunCall = AwaitedCall<RunState<Yield<Returned<F>>>, F, Token>;
 
 }  // namespace detail
 
-// A callable that has a name, and that run() may move out of it.
+// A reference to a named callable from which run() may move.
 template <class F>
 struct Given {
   F* callable;  // moved from when the job is made
@@ -107,7 +109,7 @@ Given<F> give(F& callable) noexcept {
 template <class F>
 class [[nodiscard]] Run {
  public:
-  using Value = Yield<Returned<F>>;  // what co_await returns: Result<T>, or T if that is a Result
+  using Value = Yield<Returned<F>>;  // the type of co_await: Result<T>, or T if T is a Result
 
   Run(Pool& pool, F&& f, RunOptions options, std::stop_token cancel)
       : pool_(pool), f_(std::move(f)), options_(options), cancel_(std::move(cancel)) {}

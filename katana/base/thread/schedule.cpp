@@ -5,7 +5,7 @@
 namespace katana::thread {
 namespace {
 
-// Of two with the same time neither is later; the heap then decides.
+// Neither of two entries with the same time is later; the heap then decides.
 bool later(const Schedule::Held& one, const Schedule::Held& other) noexcept {
   return other->due < one->due;
 }

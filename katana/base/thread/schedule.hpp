@@ -2,7 +2,7 @@
 //
 // Owns       its entries until they are taken; a handle shares its entry, to cancel it.
 // Thread     one at a time; its pool locks. Entry::cancelled any.
-// Allocates  an entry each.
+// Allocates  one entry for each job.
 // Fails      never.
 // Invariant  an entry is taken at the first take_due() at or after its time, once for each add().
 #pragma once
@@ -25,33 +25,33 @@ class Schedule {
   // One delayed or periodic job.
   struct Entry {
     std::move_only_function<void()> f;    // called at each turn
-    JobOptions options;                   // of each turn
-    Instant due = {};                     // of the next turn
-    Duration period = {};                 // nothing: once
+    JobOptions options;                   // options of each turn
+    Instant due = {};                     // time of the next turn
+    Duration period = {};                 // 0: the job runs once
     std::atomic<bool> cancelled = false;  // set by the handle; read when the entry is due
   };
   using Held = std::shared_ptr<Entry>;  // shared by the schedule and the handle
 
-  // Periodic entries are added again after each turn.
+  // Adds an entry. A periodic entry must be added again after each turn.
   void add(Held entry);
-  // The first entry that is due; null: none is.
+  // Takes the first entry that is due; null: none is.
   Held take_due(Instant now);
-  // When something is due; never when nothing is.
+  // The time of the next entry; `never` when there is none.
   Instant next() const noexcept { return entries_.empty() ? never : entries_.front()->due; }
   std::size_t size() const noexcept { return entries_.size(); }
-  // Everything, in no order.
+  // Takes all entries, in no order.
   std::vector<Held> take_all() noexcept { return std::exchange(entries_, {}); }
 
-  // The next turn of a periodic entry: the first multiple of its period after its last turn that is
-  // later than `now`. Adds the turns that were left out to `missed`.
+  // The time of the next turn of a periodic entry: `last` plus the smallest multiple of `period`
+  // that is later than `now`. Adds the skipped turns to `missed`.
   static Instant next_turn(Instant last, Duration period, Instant now,
                            std::uint64_t& missed) noexcept;
 
  private:
   static constexpr std::size_t sweep_at_min = 64;
 
-  // Cancelled entries leave at the latest when they are half of all: a deadline that is always
-  // cancelled in time, an hour ahead, must not fill the memory.
+  // Removes cancelled entries at the latest when they are half of all. Deadlines that lie an hour
+  // ahead and are always cancelled in time must not fill the memory.
   void sweep();
 
   std::vector<Held> entries_;

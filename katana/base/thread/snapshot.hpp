@@ -1,12 +1,12 @@
-// Snapshot, Histogram: what a pool has done and is doing, as plain values.
+// Snapshot, Histogram: the counters and the state of a pool, as plain values.
 //
 // Owns       values only.
 // Thread     a value; taken from any thread by Pool::snapshot().
 // Allocates  the pool's name.
 // Fails      never.
-// Invariant  every count but those "at present" only grows. Counts are read one after another while
-//            the pool goes on, so sums of them may be off by what happened meanwhile; of a stopped
-//            pool they are exact: accepted == ran + failed + cancelled.
+// Invariant  every count only grows, except those "at present". Counts are read one after another
+//            while the pool works, and sums of them may therefore be inexact. For a stopped pool
+//            they are exact: accepted == ran + failed + cancelled.
 #pragma once
 
 #include <algorithm>
@@ -26,22 +26,22 @@ struct Histogram {
   static constexpr std::size_t buckets_max = 48;  // the last one begins at 39 hours
 
   std::array<std::uint64_t, buckets_max> buckets{};  // number of durations in each bucket
-  std::uint64_t count = 0;                           // of all buckets
-  Duration sum = {};                                 // of all durations
+  std::uint64_t count = 0;                           // number of durations in all buckets
+  Duration sum = {};                                 // sum of all durations
 
-  // Negative durations are in bucket 0.
+  // The bucket of a duration; negative durations are in bucket 0.
   static std::size_t bucket_of(Duration value) noexcept {
     const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(value.ns, 0));
     return std::min(log_bucket(ns, 0), buckets_max - 1);
   }
-  // What every value of a bucket is below.
+  // The upper bound of a bucket: all its values are below it.
   static constexpr Duration bound_of(std::size_t bucket) noexcept {
     return {static_cast<std::int64_t>(log_lower(bucket + 1, 0))};
   }
   Duration mean() const noexcept {
     return count == 0 ? Duration{} : Duration{sum.ns / static_cast<std::int64_t>(count)};
   }
-  // A duration that at least `share` of the values are below, to a factor of two.
+  // A duration below which at least `share` of the values lie, exact to a factor of two.
   Duration quantile(double share) const noexcept {
     std::uint64_t seen = 0;
     for (std::size_t bucket = 0; bucket < buckets_max; ++bucket) {
@@ -67,24 +67,24 @@ struct Snapshot {
   std::uint64_t failed = 0;          // ran, and ended with an exception
   std::uint64_t cancelled = 0;       // accepted, and not run: by its token, its future, or stop()
   std::uint64_t refused = 0;         // full or stopped
-  std::uint64_t ran_here = 0;        // by the thread that submitted them; not among `accepted`
-  std::uint64_t failed_here = 0;     // of these, ended with an exception
+  std::uint64_t ran_here = 0;        // run by the submitting thread; not among `accepted`
+  std::uint64_t failed_here = 0;     // the part of ran_here that ended with an exception
   std::uint64_t stolen = 0;          // claimed by one worker and run by another
-  std::uint64_t wakes = 0;           // how often a sleeping worker was woken
+  std::uint64_t wakes = 0;           // number of times that a sleeping worker was woken
   std::uint64_t scaled_up = 0;       // workers that were added
   std::uint64_t scaled_down = 0;     // workers that were removed
   std::uint64_t scale_failures = 0;  // the system had no thread for one more worker
-  std::uint64_t timed_missed = 0;    // turns of periodic jobs that the turn before was still in
+  std::uint64_t timed_missed = 0;    // turns skipped because the turn before had not ended
 
-  Duration busy = {};  // summed over the workers, the job that each is in at present included
-  Histogram wait;      // from submission to its begin; one job in `timed_one_in`
-  Histogram run;       // from its begin to its end; the same jobs
+  Duration busy = {};  // working time of all workers, including their present jobs
+  Histogram wait;      // from submission to begin, of one job in `timed_one_in`
+  Histogram run;       // from begin to end, of the same jobs
 
   // The sum over all priorities.
   std::uint64_t queued_total() const noexcept { return queued[0] + queued[1] + queued[2]; }
 };
 
-// What stop() found.
+// The report of stop().
 struct StopReport {
   std::uint64_t ran = 0;                                // since the pool began, failures included
   std::uint64_t cancelled = 0;                          // since the pool began

@@ -1,8 +1,8 @@
-// Thrown: what a job threw, until somebody takes it. If it is destroyed untaken, the
-// thread that does so reports it where PoolOptions::on_failure says: a Future that is dropped
-// before or after its job ended, a coroutine that is destroyed while its job runs or while its
-// outcome is on the way.
-// FailureSink: a pool, for those who may outlive it.
+// Thrown: the exception of a job, until a waiter takes it. If it is destroyed untaken, the thread
+// that destroys it reports it to PoolOptions::on_failure. This happens when a Future is dropped
+// before or after its job ended. It also happens when a coroutine is destroyed while its job runs
+// or while the outcome is on the way.
+// FailureSink: refers to a pool for objects that may outlive the pool.
 //
 // Owns       Thrown a share of the sink.
 // Borrows    the sink its pool, until detach().
@@ -25,19 +25,19 @@ namespace detail {
 
 class FailureSink {
  public:
-  // The pool has the first share.
+  // Makes a sink; the pool has the first share.
   explicit FailureSink(Pool& pool) noexcept : pool_(&pool) {}
   FailureSink(const FailureSink&) = delete;
 
   void report(std::exception_ptr failure) noexcept;
-  // The pool ends. A later report is a line on standard error.
+  // Called when the pool ends. A later report is a line on standard error.
   void detach() noexcept;
   void share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
-    // acq_rel: the thread that deletes it has seen what the others did.
+    // acq_rel: the thread that deletes the sink has seen the writes of all others.
     if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  // Of the pool whose job runs on this thread, with a share for the caller; null: there is none.
+  // The sink of the pool whose job runs on this thread, with a share for the caller; null: none.
   static FailureSink* of_this_thread() noexcept;
 
  private:
@@ -67,7 +67,7 @@ class Thrown {
 
  private:
   std::exception_ptr exception_;
-  FailureSink* sink_;  // null: it was taken
+  FailureSink* sink_;  // null: the exception was taken
 };
 
 }  // namespace detail

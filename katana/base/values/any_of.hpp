@@ -1,5 +1,5 @@
-// AnyOf<A, B, …>: a value of one of several types that does not say which: what `oneOf` and `anyOf`
-// without a discriminator describe. (With one: KATANA_DESCRIBE_VARIANT, described_variant.hpp.)
+// AnyOf<A, B, …>: a value of one of several types that does not name its type, as `oneOf` and
+// `anyOf` without a discriminator. (With one: KATANA_DESCRIBE_VARIANT, described_variant.hpp.)
 //
 //   struct Card { std::string number; };
 //   struct Account { std::string iban; };
@@ -11,22 +11,22 @@
 //   source.visit([](const auto& each) { … });
 //
 // JSON, MessagePack, the binary format and OpenAPI (anyOf) take it, also as a member of described
-// structs, in lists and in dictionaries. A reader chooses by what stands there:
+// structs, in lists and in dictionaries. A reader chooses the type by the input:
 //
 //   the kind of value    boolean, number, text, bytes, array, object
-//   numbers              the integer type for what has no fraction, else the floating one
-//   text                 the first type that has it: an enumerator, a TextForm, a string
-//   objects              by the names and kinds of members, not by what is inside of them: of the
-//                        types that may be it, the one that does not know the fewest of its names,
-//                        the first of these. When there is none, the errors are those of the
-//                        type that knows most of its names.
+//   numbers              the integer type for a number without a fraction, else the floating one
+//   text                 the first type that accepts it: an enumerator, a TextForm, a string
+//   objects              by the names and kinds of members, not by their content. The reader takes
+//                        the first matching type that lacks the fewest names of the object. If no
+//                        type matches, the errors are those of the type that has most of its
+//                        names.
 //
 // Owns       its value.
 // Thread     a value.
-// Allocates  what its value does.
-// Fails      does not compile: alternatives that are std::optional or Patch, one twice, more than
-//            one of numbers with and without a fraction each, of lists and dictionaries, and bytes
-//            beside text, which they are in JSON.
+// Allocates  as its value does.
+// Fails      These alternatives do not compile: std::optional or Patch; the same type twice; two
+//            integers or two floating numbers; two lists or two dictionaries. Bytes together with
+//            text do not compile either, because bytes are text in JSON.
 #pragma once
 
 #include <concepts>
@@ -40,31 +40,31 @@
 
 namespace katana {
 
-// One of A…, which it does not name.
+// A value of one of the types A….
 template <class... A>
 class AnyOf {
  public:
-  // What holds it.
+  // The type that holds the value.
   using Variant = std::variant<A...>;
 
-  // The first alternative, made by default.
+  // Holds a default-constructed value of the first alternative.
   AnyOf() = default;
-  // Of the type of an alternative, without conversions.
+  // Holds `value`, whose type must be exactly that of an alternative.
   template <class T>
     requires(std::same_as<std::remove_cvref_t<T>, A> || ...)
   AnyOf(T&& value) : variant_(std::forward<T>(value)) {}  // NOLINT: implicit, as std::variant's
-  // Of text, where one alternative is std::string.
+  // Holds a std::string, if that is an alternative.
   AnyOf(const char* text)  // NOLINT
     requires(std::same_as<std::string, A> || ...)
       : variant_(std::string(text)) {}
 
-  // Which alternative, in the order of the template's arguments.
+  // The index of the alternative in the order of the template's arguments.
   std::size_t index() const noexcept { return variant_.index(); }
   template <class T>
   bool holds() const noexcept {
     return std::holds_alternative<T>(variant_);
   }
-  // Null: it is another alternative.
+  // The value of alternative T; null: it holds another alternative.
   template <class T>
   const T* get_if() const noexcept {
     return std::get_if<T>(&variant_);
@@ -73,22 +73,22 @@ class AnyOf {
   T* get_if() noexcept {
     return std::get_if<T>(&variant_);
   }
-  // What visit(value) gives, which is of one type for all alternatives.
+  // Returns visit(value), which must have the same type for all alternatives.
   template <class Visit>
   decltype(auto) visit(Visit&& visit) const {
     return std::visit(std::forward<Visit>(visit), variant_);
   }
-  // A new value of that alternative, made by default.
+  // Replaces the value by a default-constructed one of alternative T.
   template <class T>
   T& emplace() {
     return variant_.template emplace<T>();
   }
 
-  // For std::visit and std::get.
+  // The variant, for std::visit and std::get.
   const Variant& variant() const noexcept { return variant_; }
   Variant& variant() noexcept { return variant_; }
 
-  // Not defaulted: g++ would compare literal types at once, to know whether it is constexpr.
+  // Not defaulted: g++ would compare literal types at once, to find out whether it is constexpr.
   friend bool operator==(const AnyOf& one, const AnyOf& other) {
     return one.variant_ == other.variant_;
   }

@@ -66,7 +66,7 @@ std::optional<std::size_t> decode(Bytes text, const DigitValues& values, char* t
     group = group << 6 | value_of(c);
   }
   if (rest == 0) return static_cast<std::size_t>(to - begin);
-  // Of two digits the last four bits stand for nothing, of three the last two.
+  // The last four bits of two digits are spare, and the last two bits of three.
   const unsigned spare = rest == 2 ? 4 : 2;
   if ((group & ((1u << spare) - 1)) != 0) return std::nullopt;
   group >>= spare;

@@ -9,9 +9,8 @@
 //   node.next = Box(Node{.name = "b", .next = {}});
 //   (*node.next)->name
 //
-// It is copied and compared as what it holds. JSON, MessagePack, the binary format and OpenAPI take
-// it for a T. One that was made by default is empty; what reads fills it, and it is written as
-// null.
+// A Box is copied and compared by its value. JSON, MessagePack, the binary format and OpenAPI treat
+// it as a T. A default-constructed Box is empty; readers fill it, and writers write it as null.
 //
 // Owns       its value.
 // Thread     a value.
@@ -35,8 +34,9 @@ class Box {
 
   // Empty.
   Box() noexcept = default;
-  // Of that value; implicit, so that a member takes one. A template, so that whether a Box can be
-  // made of something else is known without T, which may be an AnyOf of incomplete types.
+  // Holds `value`. It is implicit for the assignment of a value to a member. It is a template,
+  // because T may be an AnyOf of incomplete types. The compiler then need not know T to tell
+  // whether a Box can be made of another type.
   template <class U>
     requires std::same_as<std::remove_cvref_t<U>, T>
   Box(U&& value) : value_(new T(std::forward<U>(value))) {}  // NOLINT: it takes no Box
@@ -48,7 +48,7 @@ class Box {
   }
   ~Box() { delete value_; }
 
-  // False: it is empty.
+  // False: the box is empty.
   bool has_value() const noexcept { return value_ != nullptr; }
   explicit operator bool() const noexcept { return has_value(); }
 
@@ -63,7 +63,7 @@ class Box {
   }
   const T* operator->() const { return &**this; }
   T* operator->() { return &**this; }
-  // A new value, made by default.
+  // Replaces the value by a default-constructed one.
   T& emplace() {
     *this = Box(T());
     return *value_;
@@ -75,7 +75,7 @@ class Box {
   }
 
  private:
-  // No std::unique_ptr: its default constructor needs to know how T ends, where T is incomplete.
+  // No std::unique_ptr: its default constructor needs the destructor of T, which may be incomplete.
   T* value_ = nullptr;
 };
 

@@ -1,6 +1,6 @@
-// JsonOf<T, types…>, FormOf<T, types…>, RawOf<types…>, ContentOf<A, B, …>: content that may be of
-// several media types, with the one that it is of. A parameter of handlers
-// (http/handlers/content_of.hpp) and an argument of generated clients.
+// JsonOf<T, types…>, FormOf<T, types…>, RawOf<types…>, ContentOf<A, B, …>: content that may have
+// one of several media types, together with its media type. They are parameters of handlers
+// (http/handlers/content_of.hpp) and arguments of generated clients.
 //
 //   using Change = JsonOf<User, "application/json", "application/merge-patch+json">;
 //   using Upload = ContentOf<JsonOf<User, "application/json">, RawOf<"text/csv", "image/*">>;
@@ -33,7 +33,7 @@ namespace katana {
 // A media type, or a range of them, as an argument of a template: "text/csv", "text/*".
 template <std::size_t size>
 struct MediaTypeText {
-  // For a literal.
+  // Takes a string literal.
   consteval MediaTypeText(const char (&literal)[size]) {
     std::copy_n(literal, size, text.begin());
     std::size_t slashes = 0;
@@ -48,7 +48,7 @@ struct MediaTypeText {
       throw "a media type is type/subtype";
     }
   }
-  // Without the zero behind it.
+  // The text without the terminating zero.
   constexpr Bytes bytes() const noexcept { return {text.data(), size - 1}; }
 
   std::array<char, size> text{};  // as it stands in the literal
@@ -56,7 +56,7 @@ struct MediaTypeText {
 
 namespace detail {
 
-// What content of a range is sent as where it is not stated; empty: there is nothing that fits.
+// The media type for content of a range when the caller states none; empty: no type fits.
 constexpr Bytes sent_type(Bytes range) noexcept {
   if (range == "*/*") return "application/octet-stream";
   if (range == "text/*") return "text/plain";
@@ -65,86 +65,86 @@ constexpr Bytes sent_type(Bytes range) noexcept {
 
 }  // namespace detail
 
-// JSON under one of these media types, which all have the same schema.
+// JSON under one of these media types, which share one schema.
 template <class T, MediaTypeText... types>
 struct JsonOf {
   static_assert(sizeof...(types) != 0, "JsonOf<T, \"application/json\", …> lists media types");
-  // In the order in which they are listed.
+  // The media types in the order of the list.
   static constexpr std::array<Bytes, sizeof...(types)> media_types{types.bytes()...};
-  // Which of them is sent unless another one is named.
+  // The default media type of sent content.
   static constexpr Bytes first_type = detail::sent_type(media_types[0]);
 
-  T value{};                                   // what was read, or what is sent
-  std::string type = std::string(first_type);  // of the content, in lower case
+  T value{};                                   // the value that was read or is sent
+  std::string type = std::string(first_type);  // media type of the content, in lower case
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
 };
 
-// Content as it is, under one of these media types.
+// Raw content under one of these media types.
 template <MediaTypeText... types>
 struct RawOf {
   static_assert(sizeof...(types) != 0, "RawOf<\"text/csv\", …> lists media types");
-  // In the order in which they are listed.
+  // The media types in the order of the list.
   static constexpr std::array<Bytes, sizeof...(types)> media_types{types.bytes()...};
-  // Which of them is sent unless another one is named; empty: one has to be named.
+  // The default media type of sent content; empty: the caller must name one.
   static constexpr Bytes first_type = detail::sent_type(media_types[0]);
 
   std::string value{};                         // the bytes
-  std::string type = std::string(first_type);  // of the content, in lower case
+  std::string type = std::string(first_type);  // media type of the content, in lower case
 };
 
 // A form as a struct, under one or both of these media types: "application/x-www-form-urlencoded",
 // "multipart/form-data". http/forms/form_of.hpp reads it.
 template <class T, MediaTypeText... types>
 struct FormOf {
-  // In the order in which they are listed.
+  // The media types in the order of the list.
   static constexpr std::array<Bytes, sizeof...(types)> media_types{types.bytes()...};
-  // Which of them is sent unless another one is named.
+  // The default media type of sent content.
   static constexpr Bytes first_type = media_types[0];
 
-  T value{};                                   // what was read, or what is sent
-  std::string type = std::string(first_type);  // of the content, in lower case
+  T value{};                                   // the value that was read or is sent
+  std::string type = std::string(first_type);  // media type of the content, in lower case
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
 };
 
-// Content that is one of these, JsonOf, FormOf or RawOf; the most specific media type decides.
+// Content of one of these types: JsonOf, FormOf or RawOf. The most specific media type decides.
 template <class... A>
 struct ContentOf {
   static_assert(sizeof...(A) > 1, "ContentOf<A, B, …> has alternatives");
-  std::variant<A...> value{};  // the alternative whose media type fits best
+  std::variant<A...> value{};  // the alternative with the best match of the media type
 
   // Holds the first alternative.
   ContentOf() = default;
-  // Implicit, so that an argument takes one of them.
+  // Implicit, to pass an alternative as an argument.
   template <class B>
     requires(std::same_as<B, A> || ...)
   ContentOf(B content) : value(std::move(content)) {}
 
-  // Media type of the alternative, in lower case.
+  // The media type of the alternative, in lower case.
   const std::string& type() const noexcept {
     return std::visit([](const auto& each) -> const std::string& { return each.type; }, value);
   }
-  // Null: it is another one.
+  // The alternative B; null: it holds another one.
   template <class B>
   const B* get_if() const noexcept {
     return std::get_if<B>(&value);
   }
-  // The same by the place in the list, from 0.
+  // The same by the index in the list, from 0.
   template <std::size_t index>
   const auto* get_if() const noexcept {
     return std::get_if<index>(&value);
   }
 };
 
-// Whether T is a JsonOf.
+// True if T is a JsonOf.
 template <class T>
 inline constexpr bool is_json_of = false;
 template <class T, MediaTypeText... types>
 inline constexpr bool is_json_of<JsonOf<T, types...>> = true;
 
-// How closely `range` describes `type`, both in lower case: 3 exactly, 2 "text/*", "image/*+xml",
-// 1 "*/*", 0 not.
+// The quality of the match of `type` with `range`, both in lower case. 3: equal; 2: matched by
+// "text/*" or "image/*+xml"; 1: matched by "*/*"; 0: no match.
 constexpr int media_type_fit(Bytes range, Bytes type) noexcept {
   if (range == type) return 3;
   if (range == "*/*") return 1;

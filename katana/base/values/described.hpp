@@ -1,6 +1,5 @@
-// Described structs: one description of a struct's members, from which JSON, MessagePack, the
-// binary format, configuration, rows of a database, queries and log records are made. No code
-// generator.
+// Described structs: one description of a struct's members, without a code generator. It serves
+// JSON, MessagePack, the binary format, configuration, rows of a database, queries and log records.
 //
 // To describe, in the namespace of the struct and below it:
 //
@@ -11,13 +10,13 @@
 //   };
 //   KATANA_DESCRIBE(NewUser, name, email, age)
 //
-// With rules (base/values/rules.hpp) a member stands in parentheses:
+// A member with rules (base/values/rules.hpp) stands in parentheses:
 //
 //   KATANA_DESCRIBE(NewUser, (name, length(1, 80)), (email, format::email), (age, range(0, 150)))
 //
-// KATANA_DESCRIBE_STRICT is the same, and says that unknown names are refused whatever the reader
-// would do. KATANA_DESCRIBE_DERIVED(Settings, Base, page_max) has the members that the description
-// of Base names, and then its own. What the macro writes may be written by hand:
+// KATANA_DESCRIBE_STRICT is the same, but every reader refuses unknown names.
+// KATANA_DESCRIBE_DERIVED(Settings, Base, page_max) has the members in the description of Base, and
+// then the listed ones. The expansion of the macro may also be written by hand:
 //
 //   constexpr auto katana_describe(const NewUser*) {
 //     using namespace katana::rules;
@@ -25,20 +24,20 @@
 //                     field(&NewUser::email, "email", format::email), field(&NewUser::age, "age"));
 //   }
 //
-// Enumerators have names too; those that are not described have none:
+// Enumerators have names, too. Enumerators that are not described have none:
 //
 //   enum class Role { guest, admin };
 //   KATANA_DESCRIBE_ENUM(Role, guest, (admin, "administrator"))
 //
-// Members may be numbers, bool, std::string, std::vector<std::byte>, described enums and structs,
-// lists (std::vector), dictionaries (std::map<std::string, …>), std::optional and Patch
-// (base/values/patch.hpp) of these, variants (base/values/described_variant.hpp,
-// base/values/any_of.hpp) and, of a struct that contains its own type, Box (base/values/box.hpp);
-// which of them it takes is up to what reads the description.
+// Members may be numbers, bool, std::string, std::vector<std::byte>, described enums and structs.
+// Members may also be lists (std::vector), dictionaries (std::map<std::string, …>), std::optional
+// and Patch (base/values/patch.hpp). They may be variants (base/values/described_variant.hpp,
+// base/values/any_of.hpp). A struct that contains its own type uses Box (base/values/box.hpp). Each
+// reader of the description decides which of these it takes.
 //
 // To read a description:
 //
-//   Described<T>                              whether there is one
+//   Described<T>                              true if T has a description
 //   for_each_field<T>([](const auto& field) { field.name; field.pointer; field.rules; });
 //   for_each_field(value, [](const auto& field, auto& member) { … });   const value: const member
 //   for_each_index<T>([](auto index) { if constexpr (field_of<T, index>.rules.secret) … });
@@ -46,14 +45,14 @@
 //   check(value, [](Bytes pointer, std::string words) { … })   every broken rule, with its place
 //   enumerator_name(role), enumerator_from<Role>("admin"), for_each_enumerator<Role>(…)
 //
-// `field_of` and what it holds are constants, so what is not asked for costs nothing at run time.
+// `field_of` and its members are constants. Parts that are not used cost nothing at run time.
 //
 // Owns       nothing: names are literals.
 // Thread     any.
-// Allocates  never; check() the words of what is broken.
+// Allocates  never; check() allocates the words of broken rules.
 // Fails      two members of one name, and rules that do not fit, do not compile.
-// Invariant  members are visited in the order of the description, and only those it names. At most
-//            described_members_max of them.
+// Invariant  only described members are visited, in the order of the description. A description has
+//            at most described_members_max of them.
 #pragma once
 
 #include <array>
@@ -72,10 +71,10 @@ namespace katana {
 
 // ---- a description ----
 
-// Of members of a struct. Visitors of a description are unrolled, so that each costs the compiler.
+// The most members of a struct. The compiler unrolls visitors, and each member costs compile time.
 inline constexpr std::size_t described_members_max = 200;
 
-// What happens to a name in the input that the description does not have.
+// The treatment of a name in the input that is not in the description.
 enum class UnknownNames : std::uint8_t { by_reader, refuse, ignore };
 
 // One described member: its name, its place in the struct, and its rules.
@@ -83,13 +82,13 @@ template <class S, class M>
 struct DescribedField {
   using Struct = S;                  // struct that has the member
   using Member = M;                  // type of the member as declared
-  using Value = WithoutOptional<M>;  // what the rules are about
+  using Value = WithoutOptional<M>;  // the type to which the rules apply
 
   Bytes name;          // in JSON, configuration and tables; named() changes it
   M S::* pointer;      // to reach the member of a value
-  Rules<Value> rules;  // what the marks of the description add up to
+  Rules<Value> rules;  // the result of all marks of the member
 
-  // What a reader that wants everything but optional members (JSON, a row) makes of the marks.
+  // True if a reader that requires all but optional members (JSON, a row) requires this one.
   constexpr bool required() const noexcept {
     if (rules.presence == Presence::by_type) return !is_optional<M>;
     return rules.presence == Presence::required;
@@ -121,8 +120,8 @@ template <class... Fields>
 struct Description {
   static constexpr std::size_t field_count = sizeof...(Fields);  // members that are described
 
-  UnknownNames unknown;  // what readers do with other names in the input
-  // For for_each_field() and field_of.
+  UnknownNames unknown;  // treatment of other names in the input
+  // The fields, for for_each_field() and field_of.
   detail::FieldList<std::index_sequence_for<Fields...>, Fields...> fields;
 };
 
@@ -134,7 +133,7 @@ concept Described = requires(const T* type) { katana_describe(type).fields; };
 template <Described T>
 inline constexpr auto description_of = katana_describe(static_cast<const T*>(nullptr));
 
-// Members of T that are described.
+// The number of described members of T.
 template <Described T>
 inline constexpr std::size_t field_count =
     std::remove_cvref_t<decltype(description_of<T>)>::field_count;
@@ -143,11 +142,11 @@ inline constexpr std::size_t field_count =
 template <Described T, std::size_t index>
 inline constexpr const auto& field_of = detail::field_at<index>(description_of<T>.fields);
 
-// What readers of T do with names that it has not described.
+// The treatment of names in the input that are not in the description of T.
 template <Described T>
 inline constexpr UnknownNames unknown_names = description_of<T>.unknown;
 
-// Type of the member that a DescribedField stands for.
+// The type of the member that a DescribedField describes.
 template <class Field>
 using MemberOf = typename std::remove_cvref_t<Field>::Member;
 
@@ -167,7 +166,7 @@ constexpr void for_each_field(Visit&& visit) {
   }(std::make_index_sequence<field_count<T>>());
 }
 
-// Whether members may be absent from what is written.
+// True if a writer may leave out members of T.
 template <Described T>
 inline constexpr bool has_patches = [] {
   bool has = false;
@@ -185,7 +184,7 @@ constexpr void for_each_field(T& value, Visit&& visit) {
 
 namespace rules {
 
-// A mark in front of the members: what happens to names that the description does not have.
+// A mark in front of the members: the treatment of names that are not in the description.
 struct Unknown {
   UnknownNames names;  // by_reader, refuse or ignore
 };
@@ -203,8 +202,8 @@ consteval DescribedField<S, M> field(M S::* pointer, const char* name, Marks... 
   return {all.name.empty() ? Bytes(name) : all.name, pointer, all};
 }
 
-// FNV-1a. Each pair of names is compared, for which clang's steps of a constant do not suffice if
-// 200 names have one length and begin alike.
+// The hash FNV-1a of a name. describe() compares each pair of names. Without hashes, clang's limit
+// of constant evaluation steps is too low for 200 names of one length with a common beginning.
 constexpr std::uint32_t name_hash(Bytes name) noexcept {
   std::uint32_t hash = 0x811c9dc5u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193u;
@@ -238,7 +237,7 @@ template <class Base, std::size_t... index, class... Fields>
 consteval auto describe_after(std::index_sequence<index...>, Fields... fields) {
   return describe(Unknown{unknown_names<Base>}, field_of<Base, index>..., fields...);
 }
-// Those of the description of Base, and then `fields`.
+// The fields of the description of Base, and then `fields`.
 template <class S, Described Base, class... Fields>
   requires std::derived_from<S, Base>
 consteval auto describe_derived(Fields... fields) {
@@ -287,7 +286,8 @@ constexpr void for_each_enumerator(Visit&& visit) {
   for (const Enumerator<E>& each : enumerators_of<E>) visit(each);
 }
 
-// Without data() for a value that is not described: the name of one that is may be "".
+// The name of an enumerator. data() is null for a value that is not described, because the name of
+// a described one may be "".
 template <DescribedEnum E>
 constexpr Bytes enumerator_name(E value) noexcept {
   for (const Enumerator<E>& each : enumerators_of<E>) {
@@ -296,7 +296,7 @@ constexpr Bytes enumerator_name(E value) noexcept {
   return {};
 }
 
-// Compares with case. Empty: E has no such name.
+// The enumerator with this name, which is case-sensitive. Empty: E has no such name.
 template <DescribedEnum E>
 constexpr std::optional<E> enumerator_from(Bytes name) noexcept {
   for (const Enumerator<E>& each : enumerators_of<E>) {
@@ -305,7 +305,7 @@ constexpr std::optional<E> enumerator_from(Bytes name) noexcept {
   return std::nullopt;
 }
 
-// "one of guest, administrator"
+// The names for a message: "one of guest, administrator".
 template <DescribedEnum E>
 std::string enumerator_choices() {
   std::string words = "one of ";
@@ -319,7 +319,7 @@ std::string enumerator_choices() {
 
 // ---- variants ----
 
-// Described by KATANA_DESCRIBE_VARIANT (base/values/described_variant.hpp).
+// A variant that KATANA_DESCRIBE_VARIANT describes (base/values/described_variant.hpp).
 template <class T>
 concept DescribedVariant =
     is_variant<T> && requires(const T* type) { katana_alternatives(type).discriminator; };
@@ -348,7 +348,7 @@ void check_element(const R& rules, const T& element, std::string& pointer, Repor
   }
 }
 
-// Calls `inside` with `pointer` one step further.
+// Calls `inside` while `pointer` has one more step.
 template <class Step, class Inside>
 void step_into(std::string& pointer, Step step, Inside&& inside) {
   const std::size_t size = pointer.size();
@@ -398,15 +398,15 @@ void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Repor
 
 }  // namespace detail
 
-// Reports every rule that `value` breaks, also inside of it: report(pointer, words), as in
-// report("/items/3/email", "expected an e-mail address, got 'x'").
+// Reports each rule that `value` or a value inside it breaks. It calls report(pointer, words), as
+// in report("/items/3/email", "expected an e-mail address, got 'x'").
 template <Described T, class Report>
 void check(const T& value, Report&& report) {
   std::string pointer;
   detail::check_at(Rules<T>(), value, pointer, report);
 }
 
-// The names of its members, in their order.
+// The names of the described members of T, in their order.
 template <Described T>
 inline constexpr auto described_names = []<std::size_t... index>(std::index_sequence<index...>) {
   return std::array<std::string_view, field_count<T>>{field_of<T, index>.name...};
@@ -416,14 +416,15 @@ inline constexpr auto described_names = []<std::size_t... index>(std::index_sequ
 
 // ---- the macros ----
 
-// Describes a struct: its members, each a name or `(name, marks…)`. In the struct's namespace.
+// Describes the members of a struct, each as a name or `(name, marks…)`. Use it in the namespace of
+// the struct.
 #define KATANA_DESCRIBE(Struct, ...)                                                          \
   [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                            \
     using namespace ::katana::rules;                                                          \
     return ::katana::rules::describe(                                                         \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__))); \
   }
-// As KATANA_DESCRIBE; a name in the input that is not described is an error.
+// As KATANA_DESCRIBE. A name in the input that is not described is an error.
 #define KATANA_DESCRIBE_STRICT(Struct, ...)                                                   \
   [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                            \
     using namespace ::katana::rules;                                                          \
@@ -431,22 +432,22 @@ inline constexpr auto described_names = []<std::size_t... index>(std::index_sequ
         ::katana::rules::refuse_unknown,                                                      \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__))); \
   }
-// As KATANA_DESCRIBE, after the members that the description of `Base` has.
+// As KATANA_DESCRIBE. The members in the description of `Base` come first.
 #define KATANA_DESCRIBE_DERIVED(Struct, Base, ...)                                             \
   [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                             \
     using namespace ::katana::rules;                                                           \
     return ::katana::rules::describe_derived<Struct, Base>(__VA_OPT__(                         \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__)))); \
   }
-// Describes an enumeration: its enumerators, each a name or `(name, "text")`. In its namespace.
+// Describes the enumerators, each as a name or `(name, "text")`. Use it in the enum's namespace.
 #define KATANA_DESCRIBE_ENUM(Enum, ...)                                                         \
   [[maybe_unused]] constexpr auto katana_enumerators(const Enum*) {                             \
     return ::katana::rules::enumerators(                                                        \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_ENUMERATOR, Enum, __VA_ARGS__))); \
   }
 
-// An entry is `member` or `(member, rules…)`: one that stands in parentheses is told by the comma
-// that KATANA_DETAIL_COMMA makes of them.
+// An entry is `member` or `(member, rules…)`. KATANA_DETAIL_COMMA turns parentheses into a comma,
+// which identifies an entry in parentheses.
 #define KATANA_DETAIL_COMMA(...) ,
 #define KATANA_DETAIL_THIRD(first, second, third, ...) third
 #define KATANA_DETAIL_CHOOSE(...) KATANA_DETAIL_THIRD(__VA_ARGS__)
@@ -467,9 +468,9 @@ inline constexpr auto described_names = []<std::size_t... index>(std::index_sequ
 #define KATANA_DETAIL_RENAMED_IN(...) KATANA_DETAIL_RENAMED_AS(__VA_ARGS__)
 #define KATANA_DETAIL_RENAMED_AS(Enum, name, text) ::katana::rules::enumerator(Enum::name, text)
 
-// Applies a macro to each argument. The preprocessor has no recursion: each of the forty scans that
-// KATANA_DETAIL_EXPAND makes takes KATANA_DETAIL_EACH one step further, and a step is eight
-// arguments, because every scan reads again all that was made before.
+// Applies a macro to each argument. The preprocessor has no recursion. KATANA_DETAIL_EXPAND
+// therefore makes forty scans, and each scan takes KATANA_DETAIL_EACH one step further. A step is
+// eight arguments, because every scan reads the whole previous output again.
 #define KATANA_DETAIL_PARENS ()
 #define KATANA_DETAIL_EXPAND(...) \
   KATANA_DETAIL_EXPAND2(KATANA_DETAIL_EXPAND2(KATANA_DETAIL_EXPAND2(__VA_ARGS__)))

@@ -1,5 +1,5 @@
-// Described variants: described structs of which a value is one, told apart by a member that names
-// which: the discriminator.
+// Described variants: a value is one of several described structs. A member with the name of the
+// struct tells them apart: the discriminator.
 //
 //   struct Circle { double radius = 0; };
 //   KATANA_DESCRIBE(Circle, radius)
@@ -11,16 +11,16 @@
 //
 //   {"kind":"circle","radius":2}
 //
-// The macro stands in the namespace of one of the structs. A Shape may be a member of a described
-// struct, also in lists, dictionaries and std::optional, for JSON, MessagePack and OpenAPI (oneOf
-// with a discriminator). The discriminator is no member of the structs. It may come at any place of
-// the object.
+// Use the macro in the namespace of one of the structs. A Shape may be a member of a described
+// struct, also in lists, dictionaries and std::optional. JSON, MessagePack and OpenAPI (oneOf with
+// a discriminator) take it. The discriminator is no member of the structs. It may stand at any
+// place in the object.
 //
 // Owns       nothing: names are literals.
 // Thread     any.
 // Allocates  never.
-// Fails      does not compile: an alternative that is left out or named twice, one that is not
-//            described, or that has a member of the discriminator's name.
+// Fails      An alternative that is left out, named twice or not described does not compile.
+//            Neither does one that has a member with the name of the discriminator.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@
 
 namespace katana {
 
-// How the alternatives of a std::variant are told apart. KATANA_DESCRIBE_VARIANT makes it.
+// The names of the alternatives of a std::variant. KATANA_DESCRIBE_VARIANT makes it.
 template <std::size_t count>
 struct VariantDescription {
   Bytes discriminator;             // name of the member that has the alternative's name
@@ -55,7 +55,7 @@ consteval Alternative<A> alternative(const char* name) {
   return {name};
 }
 
-// Whether A describes a member of this name; the discriminator must not be one.
+// True if A describes a member of this name. The discriminator must not be one.
 template <class A>
 constexpr bool has_member(Bytes name) {
   bool found = false;
@@ -105,7 +105,7 @@ constexpr void for_each_alternative(Visit&& visit) {
   }(std::make_index_sequence<std::variant_size_v<V>>());
 }
 
-// "one of circle, square"
+// The names for a message: "one of circle, square".
 template <DescribedVariant V>
 std::string alternative_choices() {
   std::string words = "one of ";
@@ -119,7 +119,7 @@ std::string alternative_choices() {
 
 }  // namespace katana
 
-// Describes a std::variant; see above. In the namespace of one of its alternatives.
+// Describes a std::variant; see above. Use it in the namespace of one of its alternatives.
 #define KATANA_DESCRIBE_VARIANT(Variant, discriminator, ...)                                      \
   [[maybe_unused]] constexpr auto katana_alternatives(const Variant*) {                           \
     return ::katana::rules::alternatives<Variant>(                                                \

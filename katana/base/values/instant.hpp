@@ -1,7 +1,7 @@
-// Instant and Duration: monotonic time in nanoseconds, as a value. Nothing below reads a clock: the
-// engine reads it once per turn and everything else is told.
+// Instant and Duration: monotonic time in nanoseconds, as a value. No function here reads a clock:
+// the engine reads it once per turn and passes the time on.
 //
-//   Duration pause = duration_of(250ms);          // of std::chrono, where no digit is lost
+//   Duration pause = duration_of(250ms);          // from std::chrono, where no digit is lost
 //   if (pause * 3 + seconds(1) > 1min) …
 //   std::chrono::nanoseconds same = pause;
 #pragma once
@@ -13,8 +13,8 @@
 namespace katana {
 
 namespace detail {
-// A std::chrono::duration of integers, by its members: <chrono> would be 5,000 lines in every
-// source.
+// A std::chrono::duration of integers, recognised by its members. An include of <chrono> would add
+// 5,000 lines to every source.
 template <class T>
 concept ChronoDuration = std::integral<typename T::rep> && requires(T duration) {
   duration.count();
@@ -28,7 +28,7 @@ concept WholeNanoseconds = ChronoDuration<T> && 1'000'000'000 % T::period::den =
 struct Duration {
   std::int64_t ns = 0;  // may be negative
 
-  // To std::chrono::nanoseconds; duration_of() is the other way.
+  // Converts to std::chrono::nanoseconds; duration_of() is the opposite conversion.
   template <detail::WholeNanoseconds T>
     requires(T::period::num == 1 && T::period::den == 1'000'000'000)
   constexpr operator T() const {
@@ -40,7 +40,7 @@ struct Duration {
   constexpr Duration operator-(Duration other) const { return {ns - other.ns}; }
   constexpr Duration operator-() const { return {-ns}; }
   constexpr Duration operator*(std::int64_t factor) const { return {ns * factor}; }
-  // REQUIRES that the divisor is not 0; rounds towards 0.
+  // Rounds towards 0. REQUIRES that the divisor is not 0.
   constexpr Duration operator/(std::int64_t divisor) const { return {ns / divisor}; }
   constexpr std::int64_t operator/(Duration divisor) const { return ns / divisor.ns; }
   constexpr Duration& operator+=(Duration other) { return *this = *this + other; }
@@ -53,8 +53,8 @@ struct Duration {
 
 constexpr Duration operator*(std::int64_t factor, Duration duration) { return duration * factor; }
 
-// The Duration of a std::chrono::duration of whole nanoseconds or longer units; others do not
-// compile. Beyond 64 bits it is the longest there is.
+// Converts a std::chrono::duration of whole nanoseconds or longer units; others do not compile. A
+// value beyond 64 bits becomes the longest Duration.
 template <detail::WholeNanoseconds T>
 constexpr Duration duration_of(T duration) {
   constexpr std::int64_t factor = 1'000'000'000 / T::period::den * T::period::num;
@@ -79,7 +79,7 @@ constexpr auto operator<=>(Duration left, T right) {
   return left <=> duration_of(right);
 }
 
-// The Duration of so many units.
+// The Duration of `count` units.
 constexpr Duration nanoseconds(std::int64_t count) { return {count}; }
 constexpr Duration microseconds(std::int64_t count) { return {count * 1'000}; }
 constexpr Duration milliseconds(std::int64_t count) { return {count * 1'000'000}; }
@@ -93,7 +93,7 @@ struct Instant {
   constexpr Duration operator-(Instant earlier) const { return {ns - earlier.ns}; }
 };
 
-// With a fraction, for messages and metrics.
+// The number of milliseconds with a fraction, for messages and metrics.
 constexpr double milliseconds_of(Duration duration) noexcept {
   return static_cast<double>(duration.ns) / 1e6;
 }
@@ -101,13 +101,13 @@ constexpr double milliseconds_of(Duration duration) noexcept {
 // Later than every instant that a clock returns.
 inline constexpr Instant never{INT64_MAX};
 
-// The deadline of a client that moved `bytes`: they buy it the time that they take at
-// `bytes_per_s`, up to `latest`, so that one byte now and then does not hold a connection for ever.
+// Extends the deadline of a client that transferred `bytes` by their time at `bytes_per_s`, up to
+// `latest`. A client that sends a single byte now and then cannot hold a connection for ever.
 // `never` is no deadline yet and becomes `latest`. REQUIRES bytes_per_s > 0.
 constexpr Instant extend_deadline(Instant deadline, std::uint64_t bytes, std::int64_t bytes_per_s,
                                   Instant latest) noexcept {
   if (deadline == never) return latest;
-  // No more than 64 bits hold the time of.
+  // The limit keeps the time within 64 bits.
   const auto counted = static_cast<std::int64_t>(bytes < UINT32_MAX ? bytes : UINT32_MAX);
   const Instant extended = deadline + nanoseconds(counted * (1'000'000'000 / bytes_per_s));
   return extended < latest ? extended : latest;

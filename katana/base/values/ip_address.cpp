@@ -1,5 +1,5 @@
-// The text of an address stands in the record of every request, so it is made and read without
-// inet_ntop() and inet_pton(), the first of which goes through the formats of printf.
+// The log record of every request has the text of an address. This file therefore formats and
+// parses it without inet_ntop(), which uses printf formats, and without inet_pton().
 #include "katana/base/values/ip_address.hpp"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ struct Run {
 
 using Groups = std::array<unsigned, 8>;
 
-// What "::" stands for: the longest run of zeros, the first of several, never a single one
-// (RFC 5952 §4.2).
+// The groups that "::" replaces: the longest run of zeros, the first of equal ones, and never a
+// single group (RFC 5952 §4.2).
 Run zeros_of(const Groups& groups) noexcept {
   Run longest, run;
   for (int index = 0; index < 8; ++index) {
@@ -92,8 +92,8 @@ std::optional<unsigned> digit_of(char c) noexcept {
   return std::nullopt;
 }
 
-// Eight groups of at most four digits, of which "::" stands for those that are missing, at least
-// one; the last two may be an address of IPv4.
+// Reads eight groups of at most four digits. "::" stands for one or more missing groups. The last
+// two groups may be an address of IPv4.
 std::optional<Groups> read_groups(Bytes text) noexcept {
   Groups groups{};
   std::size_t count = 0;

@@ -1,11 +1,12 @@
-// Log scale: whole numbers in buckets that are 2^-bits of their value wide, as in an HDR histogram:
-// one for each number below 2^(bits + 1), and 2^bits for each doubling above.
+// Log scale: whole numbers in buckets with a width of 2^-bits of their value, as in an HDR
+// histogram. There is one bucket for each number below 2^(bits + 1), and 2^bits for each doubling
+// above.
 //
 // Thread     any.
 // Allocates  never.
 // Fails      never.
 // Invariant  log_lower(i) <= value <= log_upper(i) for i = log_bucket(value), and buckets ascend
-//            with what they count.
+//            with their values.
 #pragma once
 
 #include <bit>
@@ -29,7 +30,7 @@ constexpr std::uint64_t log_lower(std::size_t index, unsigned bits) noexcept {
   return (unit + (index & (unit - 1))) << (block - 1);
 }
 
-// The largest.
+// The largest value that is counted in bucket `index`.
 constexpr std::uint64_t log_upper(std::size_t index, unsigned bits) noexcept {
   return log_lower(index + 1, bits) - 1;
 }

@@ -71,8 +71,8 @@ ShortText<Network::text_bytes_max> Network::to_text() const noexcept {
 }
 
 NetworkSet::NetworkSet(std::span<const Network> networks) {
-  // The addresses of IPv4 lie within those of IPv6 (::ffff:0:0/96): a network of IPv6 around them
-  // is two ranges, so that it does not contain them.
+  // The addresses of IPv4 lie within those of IPv6 (::ffff:0:0/96). A network of IPv6 around them
+  // must not contain them, and therefore becomes two ranges.
   constexpr IpAddress v4_first = IpAddress::v4(0);
   constexpr IpAddress v4_last = IpAddress::v4(0xffff'ffff);
   for (const Network& each : networks) {

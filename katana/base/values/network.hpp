@@ -1,13 +1,15 @@
-// Network: addresses with a common prefix, as in 10.0.0.0/8, 2001:db8::/32, or 192.0.2.1 for that
-// one; or `unix`, the processes of this machine that connect by a Unix-domain socket.
-// NetworkSet: several of them, to be searched.
+// Network: addresses with a common prefix, such as 10.0.0.0/8, 2001:db8::/32, or the single address
+// 192.0.2.1. The network `unix` is the processes of this machine that connect by a Unix-domain
+// socket.
+// NetworkSet: several networks, to be searched.
 //
 // Owns       values; a set its ranges.
 // Thread     values.
 // Allocates  a set when it is made, and errors.
-// Fails      parse() says what is wrong with which text: a prefix that is too long, bits behind it.
-// Invariant  a set's ranges are sorted and disjoint: whatever is added, in whatever order, looking
-//            an address up takes at most as many steps as the binary logarithm of their count.
+// Fails      parse() returns an Error with the text and its mistake: too long a prefix, or bits
+//            behind the prefix.
+// Invariant  a set's ranges are sorted and disjoint, whatever is added in whatever order. A lookup
+//            takes at most as many steps as the binary logarithm of their count.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +26,12 @@ namespace katana {
 
 class Network {
  public:
-  // Of to_text().
+  // The longest text of to_text(), in bytes.
   static constexpr std::size_t text_bytes_max = IpAddress::text_bytes_max + 4;
 
   // The unspecified address: "::/128".
   constexpr Network() noexcept = default;
-  // The network of so many bits that the address is in.
+  // The network of the address with a prefix of `bits` bits.
   Network(const IpAddress& address, unsigned bits) noexcept;
   static constexpr Network local() noexcept {
     Network network;
@@ -38,16 +40,16 @@ class Network {
   }
   static Result<Network> parse(Bytes text);
 
-  // `unix`: it contains no address.
+  // True for `unix`, which contains no address.
   constexpr bool is_local() const noexcept { return is_local_; }
   const IpAddress& first() const noexcept { return first_; }
   IpAddress last() const noexcept;
-  // For the prefix: 0 to 32 of IPv4, 0 to 128 of IPv6.
+  // The size of the prefix in bits: 0 to 32 for IPv4, 0 to 128 for IPv6.
   unsigned bits() const noexcept { return bits_; }
-  // 0.0.0.0/0 contains the addresses of IPv4 and ::/0 those of IPv6, and neither the other's.
+  // 0.0.0.0/0 contains only the addresses of IPv4, and ::/0 only those of IPv6.
   bool contains(const IpAddress& address) const noexcept;
 
-  // As parse() reads it; a single address without its prefix.
+  // The text that parse() reads. A single address has no prefix in it.
   ShortText<text_bytes_max> to_text() const noexcept;
 
   friend bool operator==(const Network&, const Network&) noexcept = default;
@@ -58,10 +60,10 @@ class Network {
   bool is_local_ = false;
 };
 
-// In configuration, JSON and parameters.
+// The text form for configuration, JSON and parameters.
 template <>
 struct TextForm<Network> {
-  // What an error says.
+  // The expected input, for an error message.
   static constexpr Bytes expected =
       "a network such as 10.0.0.0/8 or 2001:db8::/32 without bits behind its prefix, an address, "
       "or unix";
@@ -77,19 +79,19 @@ struct TextForm<Network> {
   }
 };
 
-// Networks to be searched; `unix` is none that contains an address.
+// A set of networks to be searched. `unix` contains no address.
 class NetworkSet {
  public:
   NetworkSet() noexcept = default;
   explicit NetworkSet(std::span<const Network> networks);
 
-  // It contains nothing, and has no `unix`.
+  // True if the set contains no address, and not `unix`.
   bool empty() const noexcept { return ranges_.empty() && !has_local_; }
-  // One of them does.
+  // True if a network of the set contains the address.
   bool contains(const IpAddress& address) const noexcept;
-  // `unix` is one of them.
+  // True if `unix` is in the set.
   bool has_local() const noexcept { return has_local_; }
-  // Those of its networks that another one does not contain.
+  // The number of disjoint ranges of the set.
   std::size_t size() const noexcept { return ranges_.size(); }
 
  private:

@@ -78,7 +78,7 @@ TEST(NetworkSet, contains_what_one_of_its_networks_contains) {
   for (int round = 0; round < 200; ++round) {
     std::vector<Network> networks;
     for (std::size_t count = random() % 12; count > 0; --count) {
-      // Of few bits, so that networks nest and meet; "::/0" to "::/96" have IPv4 in their midst.
+      // Few bits make networks nest and meet; "::/0" to "::/96" have IPv4 inside them.
       const IpAddress each = random() % 2 == 0
                                  ? IpAddress::v4(static_cast<std::uint32_t>(random()) & 0xc000'0003)
                                  : IpAddress::of_words(0, random() & 0x0001'c000'0000'0003);

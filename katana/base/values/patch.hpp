@@ -1,4 +1,4 @@
-// Patch<T>: a member of a merge patch (RFC 7396), which keeps absent, null and a value apart.
+// Patch<T>: a member of a merge patch (RFC 7396), which is absent, null or a value.
 //
 //   struct UserPatch {
 //     Patch<std::string> name;
@@ -10,13 +10,13 @@
 //     User user = …;
 //     apply_patch(*patch, user);      // or member by member: patch->nickname.apply_to(…)
 //
-// Of {"nickname":null} name is absent and nickname is null. Absent members are not written. Rules
-// are those of a value that is there; not_null refuses null. JSON, MessagePack, forms and OpenAPI
-// take it; a parameter of SQL and the binary format, which have no third state, do not compile.
+// In {"nickname":null} the name is absent and the nickname is null. Absent members are not written.
+// Rules apply to a value; not_null refuses null. JSON, MessagePack, forms and OpenAPI take it. A
+// parameter of SQL and the binary format have no third state: a Patch there does not compile.
 //
 // Owns       its value.
 // Thread     a value.
-// Allocates  what T does.
+// Allocates  as T does.
 // Fails      value() and operator* REQUIRE a value.
 #pragma once
 
@@ -62,12 +62,13 @@ class Patch {
     return value_.emplace();
   }
 
-  // Absent: `member` stays. Null: it becomes empty, which REQUIRES a std::optional. Otherwise it
-  // becomes the value; a described struct that is no `T` has the value applied to its members.
+  // Applies the patch to `member`. Absent: `member` stays unchanged. Null: it becomes empty, which
+  // REQUIRES a std::optional. Value: it becomes the value. If `member` is a described struct of
+  // another type than T, the value is applied to its members.
   template <class M>
   void apply_to(M& member) const;
 
-  // Not by default: that looks for the operator of a T which may be incomplete yet.
+  // Not defaulted: a default would look for the operator of T, which may still be incomplete.
   friend bool operator==(const Patch& one, const Patch& other) {
     return one.is_there_ == other.is_there_ && one.value_ == other.value_;
   }
@@ -79,7 +80,7 @@ class Patch {
 
 namespace detail {
 
-// Where T has the member of that name; its number of members: nowhere.
+// The index of T's member of that name; field_count<T> if there is none.
 template <Described T>
 consteval std::size_t index_of(Bytes name) {
   std::size_t at = 0, found = field_count<T>;
@@ -92,10 +93,10 @@ consteval std::size_t index_of(Bytes name) {
 
 }  // namespace detail
 
-// Changes the members of `target` that have the names of those of `patch`. Does not compile when
-// there is none of a name, or when one that may be null is no std::optional. A member of the patch
-// that is a std::optional changes what it holds; one that is neither is always copied. Whether the
-// members of `target` fit together afterwards is not checked; rules are by check(target, …).
+// Applies each member of `patch` to the member of `target` with the same name. It does not compile
+// if `target` has no such member, or if a member that may become null is no std::optional. A
+// std::optional in the patch changes `target` only if it has a value. A member of another type is
+// always copied. The rules of `target` are not checked: use check(target, …).
 template <Described P, Described T>
 void apply_patch(const P& patch, T& target) {
   for_each_index<P>([&](auto index) {

@@ -2,7 +2,7 @@
 
 namespace katana {
 
-// A state is the index of the item that comes next. What may be left out is passed over.
+// A state is the index of the next item. Optional items are passed over.
 void Pattern::pass_over(States& states) const noexcept {
   for (std::size_t index = 0; index < count_; ++index) {
     if (states[index] && items_[index].often != Often::once) states.set(index + 1);

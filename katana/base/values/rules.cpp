@@ -6,7 +6,7 @@
 namespace katana::detail {
 namespace {
 
-// What a client sent, short enough for a message and cut between characters.
+// The text of a client, cut between characters to fit into a message.
 Bytes shortened(Bytes text) noexcept {
   constexpr std::size_t bytes_max = 64;
   if (text.size() <= bytes_max) return text;

@@ -1,26 +1,26 @@
-// Rules: what the description of a struct (base/values/described.hpp) says of a member beyond its
-// type.
+// Rules: properties of a member beyond its type, in the description of its struct
+// (base/values/described.hpp).
 //
 //   required, defaulted     absent input is an error; absent input leaves the initialiser's value
 //   length(1, 80)           characters of text (code points), items of a list, or bytes
 //   range(0, 150), at_least(0), at_most(9)
-//   pattern("[a-z]+")       the whole text; the language is in base/values/pattern.hpp
+//   pattern("[a-z]+")       matches the whole text; the syntax is in base/values/pattern.hpp
 //   format::email, format::uuid, format::date_time, format::date
-//   not_null                of a Patch (base/values/patch.hpp): null is refused, absent is not
+//   not_null                for a Patch (base/values/patch.hpp): null is refused, absent is not
 //   satisfies(f, "an even number")   any bool(const Member&)
 //   each(length(1, 20))     the same for each item of a list or value of a dictionary
-//   named("e-mail")         the name in JSON, configuration or a table, when it is not the member's
+//   named("e-mail")         the name in JSON, configuration or a table instead of the member's name
 //   secret                  not repeated in messages; configuration and logs do not show it
 //   byte_count              a whole number of bytes, which people may write as 16KiB
 //   reloadable              may change while the program runs
-//   deprecated              still read and written, and to be left out by new clients
-//   help("…")               what it means, for people that set it
+//   deprecated              still read and written; new clients should leave it out
+//   help("…")               an explanation for people who set the member
 //
-// A std::optional or Patch member is judged by what it holds; an empty one breaks no rule.
+// Rules apply to the value in a std::optional or Patch member. An empty one breaks no rule.
 //
 // Owns       nothing: names, patterns and sentences are literals.
 // Thread     a value.
-// Allocates  nothing but the message of a rule that is broken.
+// Allocates  only the message of a broken rule.
 // Fails      a rule that does not fit the member's type, or fits no value, does not compile.
 #pragma once
 
@@ -47,7 +47,7 @@ namespace katana {
 
 // ---- kinds of members ----
 
-// What a member holds, seen through std::optional and Patch.
+// The type of the value of a member, without std::optional or Patch.
 template <class T>
 struct OptionalOf {
   using Value = T;                            // type without the wrapper
@@ -58,10 +58,10 @@ struct OptionalOf<std::optional<T>> {
   using Value = T;
   static constexpr bool is_optional = true;
 };
-// For a merge patch: absent, null, or a value (base/values/patch.hpp).
+// A member of a merge patch: absent, null, or a value (base/values/patch.hpp).
 template <class T>
 class Patch;
-// Whether T is a Patch.
+// True if T is a Patch.
 template <class T>
 inline constexpr bool is_patch = false;
 template <class T>
@@ -71,42 +71,42 @@ struct OptionalOf<Patch<T>> {
   using Value = T;
   static constexpr bool is_optional = true;
 };
-// Of std::optional and Patch: null is read into them.
+// True for std::optional and Patch, which accept null.
 template <class T>
 inline constexpr bool is_optional = OptionalOf<T>::is_optional;
-// T, or what a std::optional<T> or Patch<T> holds.
+// T without std::optional or Patch.
 template <class T>
 using WithoutOptional = typename OptionalOf<T>::Value;
 
 // A value on the heap (base/values/box.hpp).
 template <class T>
 class Box;
-// Whether T is a Box.
+// True if T is a Box.
 template <class T>
 inline constexpr bool is_box = false;
 template <class T>
 inline constexpr bool is_box<Box<T>> = true;
-// One of several types, which it does not name (base/values/any_of.hpp).
+// A value of one of several types that does not name its type (base/values/any_of.hpp).
 template <class... A>
 class AnyOf;
-// Whether T is an AnyOf.
+// True if T is an AnyOf.
 template <class T>
 inline constexpr bool is_any_of = false;
 template <class... A>
 inline constexpr bool is_any_of<AnyOf<A...>> = true;
 
-// Text of a described struct: std::string alone.
+// Text of a described struct: only std::string.
 template <class T>
 concept TextMember = std::same_as<T, std::string>;
 // Bytes of a described struct; base64 in JSON.
 template <class T>
 concept BytesMember = std::same_as<T, std::vector<std::byte>>;
-// Whether T is a std::vector<std::pair<std::string, …>>: a dictionary in the order of insertion.
+// True if T is a std::vector<std::pair<std::string, …>>: a dictionary in the order of insertion.
 template <class T>
 inline constexpr bool is_vector_of_pairs = false;
 template <class V>
 inline constexpr bool is_vector_of_pairs<std::vector<std::pair<std::string, V>>> = true;
-// A dictionary whose keys are text: std::map, std::unordered_map, or a vector of pairs.
+// A dictionary with text as keys: std::map, std::unordered_map, or a vector of pairs.
 template <class T>
 concept DictionaryMember = is_vector_of_pairs<T> || requires {
   requires std::same_as<typename T::key_type, std::string>;
@@ -119,12 +119,12 @@ concept ListMember = !TextMember<T> && !BytesMember<T> && !DictionaryMember<T> &
                        list.push_back(std::move(item));
                        list.size();
                      };
-// Whether T is a std::variant.
+// True if T is a std::variant.
 template <class T>
 inline constexpr bool is_variant = false;
 template <class... T>
 inline constexpr bool is_variant<std::variant<T...>> = true;
-// A number of at most 64 bits; bool is none.
+// A number of at most 64 bits; bool does not count as one.
 template <class T>
 concept NumberMember =
     (std::integral<T> || std::floating_point<T>) && !std::same_as<T, bool> && sizeof(T) <= 8;
@@ -144,13 +144,13 @@ struct ElementType<T> {
 
 }  // namespace detail
 
-// Of a list its items, of a dictionary its values.
+// The type of the items of a list or of the values of a dictionary.
 template <class T>
 using ElementOf = typename detail::ElementType<T>::Type;
 
 // ---- what is said ----
 
-// What a reader does when a member is absent from the input.
+// The treatment of a member that is absent from the input.
 enum class Presence : std::uint8_t {
   by_type,    // the reader decides: JSON wants every member that is not a std::optional
   required,   // an error
@@ -165,13 +165,13 @@ namespace detail {
 struct NoRules {
   constexpr bool check() const noexcept { return false; }
 };
-// What a range can bound: numbers, and small ordered values such as Duration and Decimal.
+// Types that a range can bound: numbers, and small ordered values such as Duration and Decimal.
 template <class T>
 concept Bounded = NumberMember<T> ||
                   (!std::is_same_v<T, bool> && !is_variant<T> && std::is_trivially_copyable_v<T> &&
                    sizeof(T) <= 32 && std::default_initializable<T> && std::totally_ordered<T>);
-// No std::optional, for the compiler's memory: each enumeration of a large OpenAPI description has
-// rules of a type that nothing else has.
+// An optional bound. It is no std::optional, to save memory of the compiler: each enumeration of a
+// large OpenAPI description has a separate type of rules.
 template <class T>
 class Bound {
  public:
@@ -207,10 +207,10 @@ struct EachOf<T> {
 
 }  // namespace detail
 
-// T is the member's type without std::optional.
+// The rules of a member. T is the member's type without std::optional.
 template <class T>
 struct Rules {
-  static constexpr std::size_t unlimited = SIZE_MAX;  // of length_max: there is no limit
+  static constexpr std::size_t unlimited = SIZE_MAX;  // value of length_max without a limit
 
   typename detail::BoundOf<T>::Type least = {};  // empty: no lower bound
   typename detail::BoundOf<T>::Type most = {};   // empty: no upper bound
@@ -218,22 +218,22 @@ struct Rules {
   std::size_t length_max = unlimited;            // as length_min
   Bytes pattern = {};                            // empty: any text; see pattern.hpp
   Format format = Format::none;                  // none: any text
-  bool (*satisfies)(const T&) = nullptr;         // null: no function judges the member
-  Bytes satisfies_words = {};                    // what the function wants, for "expected …"
+  bool (*satisfies)(const T&) = nullptr;         // null: no function checks the member
+  Bytes satisfies_words = {};                    // the expected value, for "expected …"
   typename detail::EachOf<T>::Type each = {};    // rules of the elements of a list or dictionary
 
   Presence presence = Presence::by_type;  // by_type: the reader decides
   bool secret = false;                    // the value is shown neither in logs nor in messages
   bool reloadable = false;                // the value may change while the program runs
   bool byte_count = false;                // text such as 16KiB is read as a number of bytes
-  bool not_null = false;                  // of a Patch: null is an error
+  bool not_null = false;                  // for a Patch: null is an error
   bool deprecated = false;                // OpenAPI tells new clients not to use it
   Bytes help = {};                        // for configuration and OpenAPI; empty: none
-  Bytes name = {};                        // empty: the member's own
+  Bytes name = {};                        // empty: the member's name
 
-  // Whether a value, or an item of it, can break any of them.
+  // True if a value or one of its items can break a rule.
   constexpr bool check() const noexcept { return check_value() || each.check(); }
-  // Whether a value itself can.
+  // True if the value itself can break a rule.
   constexpr bool check_value() const noexcept {
     bool bounds = false;
     if constexpr (detail::Bounded<T>) bounds = least.has_value() || most.has_value();
@@ -247,7 +247,7 @@ struct Rules {
 
 // ---- checking ----
 
-// Code points of text; otherwise size().
+// The number of code points of text; size() of other values.
 template <class T>
 std::size_t length_of(const T& value) noexcept {
   if constexpr (TextMember<T>) {
@@ -257,11 +257,11 @@ std::size_t length_of(const T& value) noexcept {
   }
 }
 
-// Whether `value` itself, not what it contains, breaks none of the rules.
+// True if `value` breaks none of the rules. The items of `value` are not checked.
 template <class T>
 constexpr bool obeys(const Rules<T>& rules, const T& value) noexcept {
   if constexpr (detail::Bounded<T>) {
-    // Asked the way round that NaN is out of every range.
+    // In this form NaN is out of every range.
     if (rules.least && !(value >= *rules.least)) return false;
     if (rules.most && !(value <= *rules.most)) return false;
   }
@@ -270,7 +270,7 @@ constexpr bool obeys(const Rules<T>& rules, const T& value) noexcept {
     if (!is_format(rules.format, value)) return false;
   }
   if constexpr (requires { value.size(); }) {
-    // Bytes are at least as many as characters and at most four times: often that says enough.
+    // A character has one to four bytes. The size in bytes is therefore often enough to decide.
     if (value.size() < rules.length_min) return false;
     if (value.size() > rules.length_max || rules.length_min > 1) {
       const std::size_t length = length_of(value);
@@ -282,7 +282,7 @@ constexpr bool obeys(const Rules<T>& rules, const T& value) noexcept {
 
 namespace detail {
 
-// "expected 1 to 80 characters, got 0"
+// The message of a broken length: "expected 1 to 80 characters, got 0".
 std::string broken_length(std::size_t least, std::size_t most, std::size_t length, Bytes unit);
 std::string broken_text(Bytes expected, Bytes text);
 
@@ -310,11 +310,11 @@ std::string broken_bound(const Rules<T>& rules, const T& value) {
 
 }  // namespace detail
 
-// Stands for a secret where values are shown: in configuration that is printed, and in a log.
+// The replacement for a secret value in printed configuration and in logs.
 inline constexpr Bytes hidden_value = "***";
 
-// What is wrong with a value that does not obey, in words: "expected at most 9, got 12". Of a
-// secret only what was expected is said where the value would be repeated.
+// The message for a value that breaks a rule: "expected at most 9, got 12". The message for a
+// secret leaves out the value.
 template <class T>
 std::string broken_rule(const Rules<T>& rules, const T& value) {
   if constexpr (detail::Bounded<T>) {
@@ -456,7 +456,7 @@ struct Length {
 // Marks text (code points), bytes, a list or a dictionary with the lengths that it may have.
 consteval Length length(std::size_t least, std::size_t most) { return {least, most}; }
 
-// In the place of a bound that a Range does not have.
+// Replaces a bound that a Range does not have.
 struct NoBound {};
 // Type of the marks range(), at_least() and at_most().
 template <class Least, class Most>
@@ -464,7 +464,7 @@ struct Range {
   Least least;  // smallest value that is allowed
   Most most;    // largest value that is allowed
 
-  // The bound in the member's type; one that does not fit does not compile.
+  // The bound in the member's type. A bound that does not fit does not compile.
   template <class T, class Bound>
   static constexpr T bound(Bound value) {
     if constexpr (std::integral<T> && std::integral<Bound>) {
@@ -509,7 +509,7 @@ struct MatchesPattern {
     to.pattern = source;
   }
 };
-// Marks text that must match as a whole.
+// Marks text that must match the pattern as a whole.
 consteval MatchesPattern pattern(const char* source) { return {source}; }
 
 // Type of the marks format::email, format::uuid, format::date_time and format::date.
@@ -533,7 +533,7 @@ inline constexpr HasFormat date{Format::date};            // 2026-11-23 (RFC 333
 template <class F>
 struct Satisfies {
   F f;          // bool(const Member&)
-  Bytes words;  // what f wants, for "expected …"
+  Bytes words;  // the expected value, for "expected …"
   // Sets Rules::satisfies and satisfies_words.
   template <class T>
   constexpr void apply(Rules<T>& to) const {
@@ -551,7 +551,7 @@ consteval Satisfies<F> satisfies(F f, const char* words) {
 // Type of the mark each().
 template <class... Marks>
 struct Each {
-  std::tuple<Marks...> marks;  // of the elements
+  std::tuple<Marks...> marks;  // marks of the elements
   // Sets Rules::each.
   template <class T>
   constexpr void apply(Rules<T>& to) const {

@@ -1,11 +1,11 @@
-// What secrets ask for: bytes that cannot be guessed, a comparison whose time tells nothing, and
-// memory that is overwritten before it is given back.
+// Helpers for secrets: random bytes, a comparison in constant time, and memory that is overwritten
+// before it is released.
 //
 // Owns       SecretText its bytes.
 // Thread     any; a SecretText is a value.
 // Allocates  SecretText once for each of its texts, from the heap.
 // Fails      never: without the kernel's random numbers the process ends.
-// Invariant  a SecretText leaves no copy in memory that it gave back.
+// Invariant  a SecretText leaves no copy in memory that it released.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +18,23 @@
 
 namespace katana {
 
-// The kernel's (getrandom(2)); nothing of them is kept, so a process that forks does not give
-// bytes twice.
+// Random bytes of the kernel (getrandom(2)). None are buffered: a process that forks does not
+// return the same bytes twice.
 void fill_random(std::span<char> octets);
 std::string random_octets(std::size_t count);
 
-// The time depends on the sizes alone, which are no secret.
+// Compares two texts. The time depends only on the sizes, which are not secret.
 bool equal_in_constant_time(Bytes a, Bytes b) noexcept;
 
-// Overwritten so that no optimisation leaves it out.
+// Overwrites the bytes in a way that the optimiser does not remove.
 void erase_secret(std::span<char> octets) noexcept;
 inline void erase_secret(std::string& text) noexcept {
   erase_secret(std::span(text.data(), text.size()));
   text.clear();
 }
 
-// A password, a key, a token. Not copied by accident; compared in constant time; never printed.
+// A password, a key or a token. It is not copied by accident, and never printed. Comparison takes
+// constant time.
 class SecretText {
  public:
   SecretText() = default;
@@ -42,13 +43,13 @@ class SecretText {
   SecretText& operator=(SecretText&& other) noexcept;
   ~SecretText() { erase(); }
 
-  // The bytes, for as long as it lives and is not changed.
+  // A view of the bytes, valid while the object lives and is not changed.
   Bytes reveal() const noexcept KATANA_VIEW { return {octets_.get(), size_}; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  // On purpose: another one with the same bytes.
+  // An explicit copy with the same bytes.
   SecretText copy() const { return SecretText(reveal()); }
-  // Overwrites them: empty from then on.
+  // Overwrites the bytes; the text is empty then.
   void erase() noexcept;
 
   friend bool operator==(const SecretText& a, const SecretText& b) noexcept {

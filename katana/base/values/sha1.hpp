@@ -1,9 +1,9 @@
-// SHA-1, where a protocol names things by it and it protects nothing: Sec-WebSocket-Accept
-// (RFC 6455 §4.2.2), and the scripts of Redis (EVALSHA). Broken as a digest of anything that an
-// adversary may choose.
+// SHA-1, for protocols that use it as a name and not for protection: Sec-WebSocket-Accept
+// (RFC 6455 §4.2.2) and the scripts of Redis (EVALSHA). It is broken for data that an attacker may
+// choose.
 //
-// Written here because the digests of a library want memory of the heap for each, which a machine
-// may not take; and evaluated by the compiler in its own test.
+// The digests of a library allocate heap memory for each call, which protocol machines must not do.
+// Therefore this implementation exists. Its test evaluates it at compile time.
 //
 // Thread     any.
 // Allocates  never.
@@ -55,7 +55,7 @@ constexpr void mix_block(Sha1State& state, const Sha1Block& block) noexcept {
 
 }  // namespace detail
 
-// The digest of `text`; also at compile time.
+// The digest of `text`. It also works at compile time.
 constexpr std::array<std::uint8_t, 20> sha1(Bytes text) noexcept {
   detail::Sha1State state{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   detail::Sha1Block block{};

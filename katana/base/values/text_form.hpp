@@ -1,24 +1,26 @@
-// TextForm: how a type is written and read as text. One specialisation serves path, query, header
-// and cookie parameters, JSON, MessagePack, columns and parameters of SQL, configuration, and JSON
+// TextForm: writes and reads a type as text. One specialisation serves parameters (path, query,
+// header and cookie), JSON, MessagePack, columns and parameters of SQL, configuration, and JSON
 // Schema.
 //
 //   template <>
 //   struct katana::TextForm<Colour> {
 //     static constexpr Bytes expected = "a colour such as #ff8000";  // ends "expected …, got …"
-//     static constexpr Bytes schema_format = "color";  // of JSON Schema; may be left out, as may
-//     static constexpr Bytes schema_pattern = "^#…$";  // ECMA 262
+//
+//     static constexpr Bytes schema_format = "color";  // optional; for JSON Schema
+//     static constexpr Bytes schema_pattern = "^#…$";  // optional; an expression of ECMA 262
+//
 //     static std::optional<Colour> parse(Bytes text);
-//     static std::string write(const Colour& colour);  // what parse() reads as the same value
+//     static std::string write(const Colour& colour);  // parse() of it gives the same value
 //   };
 //
-// There are forms for Uuid, Decimal, Date, and std::chrono's time points of the system clock and
-// durations (base/values/uuid.hpp, base/values/decimal.hpp, base/values/timestamp.hpp,
-// base/values/duration_text.hpp).
+// Forms exist for Uuid (base/values/uuid.hpp), Decimal (base/values/decimal.hpp), Date and time
+// points of std::chrono's system clock (base/values/timestamp.hpp), and durations
+// (base/values/duration_text.hpp).
 //
 // Owns       ShortText its bytes.
 // Thread     parse() and write() are called from any.
-// Allocates  what a form does; those of katana return a ShortText, and nothing.
-// Fails      parse() with nothing; its reader says what was expected, or what misfit(text) says.
+// Allocates  as the form does; the forms of KATANA return a ShortText and allocate nothing.
+// Fails      parse() returns nothing; the error of its reader has `expected`, or misfit(text).
 #pragma once
 
 #include <algorithm>
@@ -41,7 +43,7 @@ class ShortText {
  public:
   static constexpr std::size_t size_max = bytes_max;  // bytes that fit
   constexpr ShortText() noexcept = default;
-  // REQUIRES that it fits.
+  // Copies `text`. REQUIRES that it fits.
   constexpr explicit ShortText(Bytes text) noexcept
       : size_(static_cast<std::uint8_t>(text.size())) {
     std::copy(text.begin(), text.end(), octets_.begin());
@@ -52,7 +54,7 @@ class ShortText {
     size_ = static_cast<std::uint8_t>(size_ + text.size());
   }
   constexpr operator Bytes() const noexcept {
-    // Without this g++ 14 warns of code for longer texts that it inlines and cannot rule out.
+    // Without this g++ 14 inlines code for longer texts, which it cannot exclude, and warns of it.
     if (size_ > bytes_max) __builtin_unreachable();
     return {octets_.data(), size_};
   }
@@ -74,11 +76,11 @@ concept TextFormed = requires(const T& value, Bytes text) {
   { TextForm<T>::write(value) } -> std::convertible_to<Bytes>;
 };
 
-// What write() returns.
+// The return type of write().
 template <TextFormed T>
 using WrittenText = decltype(TextForm<T>::write(std::declval<const T&>()));
 
-// "uuid" of {"type": "string", "format": "uuid"}; empty: the form has none.
+// The format for JSON Schema, as in {"type": "string", "format": "uuid"}; empty: none.
 template <TextFormed T>
 constexpr Bytes schema_format_of() noexcept {
   if constexpr (requires { TextForm<T>::schema_format; }) {
@@ -88,7 +90,7 @@ constexpr Bytes schema_format_of() noexcept {
   }
 }
 
-// Whether a number of JSON, MessagePack or a column may stand for the text, as it is written there.
+// True if the form also reads a number of JSON, MessagePack or a column, by the text of the number.
 template <TextFormed T>
 constexpr bool reads_numbers() noexcept {
   if constexpr (requires { TextForm<T>::reads_numbers; }) {

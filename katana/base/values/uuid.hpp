@@ -1,13 +1,14 @@
-// Uuid: 128 bits that name something without asking anybody (RFC 9562).
+// Uuid: a unique name of 128 bits that needs no central registration (RFC 9562).
 //
-//   Uuid::random()        version 4: nothing can be learned from it
-//   Uuid::ordered(now)    version 7: rises with time, so that rows are inserted at a table's end
+//   Uuid::random()        version 4: reveals nothing
+//   Uuid::ordered(now)    version 7: grows with time; new rows go to the end of a table
 //   Uuid::parse(text)     8-4-4-4-12 hexadecimal digits in either case
 //
 // Owns       its bytes, in network order.
 // Thread     a value; the makers may be called from any.
 // Allocates  never.
-// Fails      parse() with nothing. The makers wait once after boot for the kernel's random numbers.
+// Fails      parse() returns nothing. After boot, the makers may wait once for the kernel's random
+//            numbers.
 // Invariant  the order of values is that of their bytes, and of their texts.
 #pragma once
 
@@ -33,17 +34,17 @@ class Uuid {
   constexpr explicit Uuid(const std::array<std::uint8_t, 16>& octets) noexcept : octets_(octets) {}
 
   static Uuid random();  // version 4, from the kernel's random numbers
-  // Of the milliseconds of `now`, and twelve bits of the fraction of one (RFC 9562 §6.2, method 3):
-  // those of different quarters of a microsecond rise; the order of others is random.
+  // Version 7, from the milliseconds of `now` and twelve bits of the fraction (RFC 9562 §6.2,
+  // method 3). Values of different quarters of a microsecond ascend. The order of others is random.
   static Uuid ordered(std::chrono::sys_time<std::chrono::nanoseconds> now);
   static Uuid ordered();
   static std::optional<Uuid> parse(Bytes text) noexcept;
 
-  // In network order.
+  // The bytes in network order.
   const std::array<std::uint8_t, 16>& octets() const noexcept { return octets_; }
   bool is_nil() const noexcept { return *this == Uuid(); }       // all bits are zero
   unsigned version() const noexcept { return octets_[6] >> 4; }  // 4: random, 7: ordered by time
-  // In lower case.
+  // The text in lower case.
   ShortText<text_bytes> to_text() const noexcept;
 
   auto operator<=>(const Uuid&) const noexcept = default;

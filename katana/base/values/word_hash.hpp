@@ -1,12 +1,13 @@
-// WordHash: a keyed hash of one word, for tables whose keys are numbers that clients choose: at a
-// quarter of what KeyedHash costs.
+// WordHash: a keyed hash of one word, for tables with numbers as keys that clients choose. It costs
+// a quarter of KeyedHash.
 //
-// (a x + b) mod 2^128, of which the upper half (Dietzfelbinger 1996): whatever words somebody
-// chooses who does not know a and b, the hashes of two of them are independent and uniform, so n of
-// them meet in m places no more often than by chance. It is linear, though: who learned, by time,
-// that two words meet would know a whole progression that does. Therefore a bijection that is not
-// linear follows, which keeps what was said of two words and leaves nothing of the progression. For
-// who sees hashes it is no secret; KeyedHash is made for more.
+// The hash is the upper half of (a x + b) mod 2^128 (Dietzfelbinger 1996). An attacker who does not
+// know a and b may choose the words. The hashes of any two words are still independent and uniform.
+// n words therefore collide in m places no more often than by chance. This step is linear: an
+// attacker who finds by time that two words collide would know a whole progression that does.
+// Therefore a bijection that is not linear follows. It keeps the property of two words, and removes
+// the progression. The hash does not protect the key against an attacker who sees hashes; use
+// KeyedHash for that.
 //
 // Owns       its key.
 // Thread     a value.
@@ -22,7 +23,7 @@ namespace katana {
 
 class WordHash {
  public:
-  // From a key of 128 bits.
+  // Takes a key of 128 bits.
   WordHash(std::uint64_t first, std::uint64_t second) noexcept {
     const KeyedHash words(first, second);
     factor_ = static_cast<Wide>(words.of(1, 0)) << 64 | words.of(2, 0);

@@ -18,8 +18,8 @@ TEST(WordHash, is_the_same_under_the_same_key_alone) {
   EXPECT_NE(first.of(7), first.of(8));
 }
 
-// The fullest of 256 places that 64 K words go to by eight bits of their hashes; 256 each on
-// average, and 323 is four standard deviations more.
+// The count of the fullest of 256 places, over which eight hash bits distribute 64 K words. The
+// average is 256 words, and 323 is four standard deviations more.
 int fullest(const WordHash& hash, unsigned shift, const std::function<std::uint64_t(int)>& word) {
   std::array<int, 256> places{};
   for (int index = 0; index < 65'536; ++index) {

@@ -1,4 +1,4 @@
-// Composition: the configuration of a program whose parts bring their own groups.
+// Composition: the configuration of a program, with groups that its parts add.
 //
 //   Additions additions;
 //   additions.groups.push_back(added_group<MailSettings>("mail", "the mail server"));
@@ -9,11 +9,11 @@
 // The keys of an added group stand below its name, behind the members of the struct. The reader,
 // the printer, the schema and a reload treat both alike.
 //
-// Owns       the rows of its root, and of a Value what is in it. Names are literals.
+// Owns       the rows of its root; a Value owns its structs. Names are literals.
 // Thread     a Composition does not change; a Value as its structs.
 // Allocates  when it is made, and for each Value.
-// Fails      check(): a group that is there twice, or too many members.
-// Invariant  a key of `absent` that some source has is an error that gives the remedy.
+// Fails      check(): two groups of one name, or too many members.
+// Invariant  a key of `absent` in a source is an error that gives the remedy.
 #pragma once
 
 #include <cstddef>
@@ -39,20 +39,21 @@ std::shared_ptr<void> make_value(const void* copied) {
   return std::make_shared<T>(*static_cast<const T*>(copied));
 }
 
-// A group that stands beside the members of the program's struct.
+// A group in addition to the members of the program's struct.
 struct AddedGroup {
-  Bytes name;             // its key, which no member of the struct has
+  Bytes name;             // its key; no member of the struct has it
   Bytes help;             // one sentence about the group
   const Type& (*type)();  // its table
   MakeValue make;         // makes its value
 };
-// `name` and `help` are literals. The table of T is described or declared (compiled_group.hpp).
+// Makes an added group. `name` and `help` are literals. The table of T is described or declared
+// (compiled_group.hpp).
 template <class T>
 constexpr AddedGroup added_group(Bytes name, Bytes help) noexcept {
   return {name, help, &type_of<T>, &make_value<T>};
 }
 
-// What the parts of a program add to its struct.
+// The additions of a program's parts to its struct.
 struct Additions {
   std::vector<AddedGroup> groups = {};  // in the order in which they are printed
   std::vector<AbsentKey> absent = {};   // keys of parts that the program does not have
@@ -73,12 +74,12 @@ class Composition {
 
   // An Error if a group has the name of a member or of another group.
   Result<void> check() const;
-  // For a Value.
+  // The table for the reader and the printer of a Value.
   const Group& group() const noexcept { return group_; }
   Shape shape() const;
-  // Null: the defaults.
+  // Makes a copy of `copied`; null: makes the defaults.
   Value make(const Value* copied = nullptr) const;
-  // Null: there is no such group.
+  // The value of the group with this name; null: there is no such group.
   std::shared_ptr<const void> find(const Value& value, Bytes name) const noexcept;
 
   // Every key with its default and its help, as YAML.

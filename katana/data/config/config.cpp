@@ -30,7 +30,7 @@ class Merging {
   std::string path_ = {};
 };
 
-// Of the member itself, and of everything that its path begins.
+// Keeps the origins of the member and of everything below its path.
 void Merging::keep_origin(const Origins& of) {
   for (auto at = of.lower_bound(path_); at != of.end() && at->first.starts_with(path_); ++at) {
     const Bytes rest = Bytes(at->first).substr(path_.size());
@@ -46,7 +46,7 @@ void Merging::note(bool applied, Bytes before, Bytes after) {
                       (origin == fresh_origins_.end() ? Origin() : origin->second).describe()));
 }
 
-// What an optional holds; null: nothing.
+// The value in an optional; null: it is empty.
 void* content_of(const Container& optional, void* value) {
   void* content = nullptr;
   auto take = [&content](Bytes, void* held) { content = held; };

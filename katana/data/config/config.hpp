@@ -6,18 +6,18 @@
 //   Result<Config<Http>> config = Config<Http>::load({.file = "katana.yaml"});
 //   config->get()->port
 //
-// A member may be bool, a number, text, a described enumeration, Duration, ByteCount, a described
-// struct, a std::vector, std::map or std::optional of these. The rules are those of
+// A member may be bool, a number, text, a described enumeration, Duration, ByteCount or a described
+// struct. It may also be a std::vector, std::map or std::optional of these. The rules are those of
 // base/values/rules.hpp.
 //
 // Owns       the value, and its sources for a reload.
-// Thread     load() one. The rest any: get() gives a value that does not change any more; a reload
+// Thread     load() one. All other members any: get() returns a value that never changes; a reload
 //            makes a new one.
 // Allocates  at load() and reload().
-// Fails      load() and reload() give one Error that lists everything that is wrong, each with its
-//            file and line, variable or flag. After a reload that failed everything is as before.
+// Fails      load() and reload() give one Error that lists all mistakes, each with its file and
+//            line, variable or flag. After a failed reload the value is the one before it.
 // Invariant  a reload changes only reloadable members, and members of reloadable groups.
-//            Secrets are in no text that this gives.
+//            No text of this class contains a secret.
 #pragma once
 
 #include <memory>
@@ -36,20 +36,20 @@
 
 namespace katana::config {
 
-// What a reload found: lines like "http.idle_timeout: 30s → 10s (katana.yaml:4)".
+// The changes of a reload, as lines like "http.idle_timeout: 30s → 10s (katana.yaml:4)".
 struct Reloaded {
-  // Keys whose new value counts from now on.
+  // The keys with a new value that is in use now.
   std::vector<std::string> applied;
-  std::vector<std::string> needs_restart;  // changed, but not reloadable: the old value stays
+  std::vector<std::string> needs_restart;  // changed but not reloadable: the old value stays
 };
 
 namespace detail {
 
-// A configuration without its type: what Config is made of.
+// A configuration without its type, on which Config is built.
 class AnyConfig {
  public:
   using AnyCheck = void (*)();
-  // What is compiled for each type.
+  // The functions that are compiled for each type.
   struct Typed {
     const Type& (*type)();
     MakeValue make;
@@ -98,10 +98,10 @@ inline constexpr AnyConfig::Typed typed{
 template <Described T>
 class Config {
  public:
-  // What no rule of one member can say: whether the values go together.
+  // A check that the values fit together, which the rules of single members cannot express.
   using Check = Result<void> (*)(const T& value);
 
-  // `additions`: groups of the program's parts, and keys that it could have.
+  // Loads the configuration. `additions`: groups of the program's parts, and keys of absent parts.
   static Result<Config> load(Sources sources, Check check = nullptr, Additions additions = {}) {
     Config config(std::move(sources), check, std::move(additions));
     if (auto loaded = config.any_.load(); !loaded) {
@@ -110,12 +110,12 @@ class Config {
     return config;
   }
 
-  // The present value. A copy stays consistent, also while a reload runs.
+  // The present value. The returned struct stays unchanged and consistent during a reload.
   std::shared_ptr<const T> get() const {
     return std::static_pointer_cast<const T>(any_.current()->value.value);
   }
 
-  // The present value of an added group. REQUIRES that it is there, and was added as this type.
+  // The present value of an added group. REQUIRES that the group was added with this type.
   template <class G>
   std::shared_ptr<const G> group(Bytes name) const {
     return std::static_pointer_cast<const G>(any_.group(name));
@@ -123,14 +123,14 @@ class Config {
   // The same without its type; null: there is no such group.
   std::shared_ptr<const void> find_group(Bytes name) const { return any_.group(name); }
 
-  // What the sources have that is no mistake and should be known, as variables that set nothing.
+  // Notes about the sources that are no mistakes, such as variables that set nothing.
   std::vector<std::string> notes() const { return any_.current()->notes; }
 
-  // Every effective value and where it came from, as YAML.
+  // All effective values with their origins, as YAML.
   std::string print() const { return any_.print(); }
 
-  // Reads the sources again. All changed reloadable members are applied at once, or none when
-  // anything is wrong.
+  // Reads the sources again. It applies all changed reloadable members at once, or none if there is
+  // a mistake.
   Result<Reloaded> reload() { return any_.reload(); }
 
  private:

@@ -1,5 +1,5 @@
-// Whatever the text of a file, it is refused with words or read as a value that is printed, and
-// what is printed is read again as the same value.
+// Any text of a file is refused with words, or read as a value. The printed value is read again as
+// the same value.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -60,7 +60,7 @@ std::string write_container(const Type& type, const void* value, bool shown) {
   return text + (is_list ? "]" : "}");
 }
 
-// What an optional holds; null: nothing.
+// The value in an optional; null: it is empty.
 const void* content_of(const Type& optional, const void* value) {
   const void* content = nullptr;
   auto take = [&content](Bytes, const void* held) { content = held; };
@@ -71,7 +71,7 @@ const void* content_of(const Type& optional, const void* value) {
 void print_group_defaults(std::string& out, const Group& group, const void* value,
                           const std::string& before);
 
-// Of a struct that an optional or a dictionary holds.
+// Prints the defaults of a struct in an optional or a dictionary.
 void print_element_defaults(std::string& out, const Container& container,
                             const std::string& before) {
   auto print = [&](Bytes, const void* element) {

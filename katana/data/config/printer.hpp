@@ -1,12 +1,12 @@
-// print_group(): a described struct as YAML, with the origin of every value as a comment.
-// print_defaults(): its defaults as YAML, with the meaning of every key as a comment.
-// write_value(): a value in one line.
+// print_group()     a described struct as YAML, with the origin of every value as a comment
+// print_defaults()  its defaults as YAML, with the meaning of every key as a comment
+// write_value()     a value in one line
 //
 // Owns       nothing.
 // Thread     one.
-// Allocates  what it writes.
+// Allocates  the text.
 // Fails      never.
-// Invariant  what is marked secret, and all inside of it, is written as ***.
+// Invariant  a secret value, and all values inside it, are written as ***.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace katana::config {
 
-// In one line; `shown`: secrets inside of it too, to compare values. A byte_count has its unit.
-// REQUIRES that `value` is of the type.
+// Writes a value in one line. `shown`: also writes secrets inside it, for the comparison of values.
+// A byte_count has its unit. REQUIRES that `value` is of the type.
 std::string write_value(const Type& type, const void* value, bool shown, bool byte_count = false);
 template <class T>
 std::string write_value(const T& value, bool shown = false) {
@@ -30,23 +30,23 @@ std::string write_value(const T& value, bool shown = false) {
 struct Printing {
   const Origins& origins;  // for the comment behind each value
   std::string text = {};   // the lines so far
-  std::string path = {};   // of the value that is printed
-  std::size_t depth = 0;   // groups around it
+  std::string path = {};   // path of the value that is printed
+  std::size_t depth = 0;   // number of groups around it
 
-  // "  port: 9000                # katana.yaml:3"; without a value the head of a group.
+  // Adds a line "  port: 9000                # katana.yaml:3"; without a value: a group's head.
   void line(Bytes name, Bytes value);
 };
 
-// REQUIRES that `value` is of the group.
+// Prints a group. REQUIRES that `value` is of the group.
 void print_group(Printing& printing, const Group& group, const void* value, bool secret = false);
 template <Described T>
 void print_group(Printing& printing, const T& value, bool secret = false) {
   print_group(printing, *type_of<T>().group, &value, secret);
 }
 
-// REQUIRES that `value`, whose members are the defaults, is of the group.
+// Prints the defaults. REQUIRES that `value` is of the group, and its members are the defaults.
 std::string print_defaults(const Group& group, const void* value);
-// The elements of a dictionary of groups stand below it as comments, under the key NAME.
+// Prints the defaults of T. The members of a dictionary of groups are comments, below the key NAME.
 template <Described T>
 std::string print_defaults() {
   const T value = T();

@@ -1,10 +1,10 @@
-// Problems: everything that is wrong with a configuration, collected to be reported at once.
+// Problems: collects all mistakes of a configuration, to report them at once.
 //
 // Owns       its lines.
 // Thread     one.
 // Allocates  freely, up to problems_max lines.
 // Fails      never.
-// Invariant  what is added beyond problems_max is counted.
+// Invariant  problems beyond problems_max are only counted.
 #pragma once
 
 #include <string>
@@ -20,17 +20,18 @@ inline constexpr std::size_t problems_max = 32;  // lines that are kept; further
 
 class Problems {
  public:
-  // "katana.yaml:12: network.http.port: expected 1 to 65535, got 0". A path may be empty.
+  // Adds "katana.yaml:12: network.http.port: expected 1 to 65535, got 0". The path may be empty.
   void add(const Origin& origin, Bytes path, Bytes words);
-  // What is no mistake and should be known; of notes at most problems_max are kept.
+  // Adds a note about something that is no mistake. At most problems_max notes are kept.
   void note(const Origin& origin, Bytes words);
   const std::vector<std::string>& notes() const noexcept { return notes_; }
-  // All of them, behind those that are here.
+  // Appends all problems of `others`.
   void add(const Problems& others);
 
   bool empty() const noexcept { return count_ == 0; }
-  std::size_t count() const noexcept { return count_; }  // all, also those that were not kept
-  // One line for one problem; more of them under a heading, those of a file by line.
+  std::size_t count() const noexcept { return count_; }  // all problems, also those not kept
+  // An Error of one line for one problem. Several problems have a heading; those of a file are
+  // sorted by line.
   Error error() const;
 
  private:

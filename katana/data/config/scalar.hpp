@@ -1,10 +1,10 @@
-// read_scalar() and write_scalar(): text and the types of members that are one value.
+// read_scalar() and write_scalar(): read and write a member that is a single value, as text.
 //
 // Owns       nothing.
 // Thread     any.
-// Allocates  what it returns.
-// Fails      read_scalar() returns the words that go on after "expected"; empty: it was read.
-// Invariant  what write_scalar() gives is YAML that reads as the same value.
+// Allocates  the returned text.
+// Fails      read_scalar() returns the words that follow "expected"; empty: the value was read.
+// Invariant  the output of write_scalar() is YAML that reads as the same value.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,25 +29,25 @@
 
 namespace katana::config {
 
-// In double quotes if it could be read as anything but this text.
+// The text, in double quotes if YAML could read it as another value.
 std::string quoted_if_needed(Bytes text);
 
 namespace detail {
 
-// A whole number in decimal, 0x or 0o.
+// The result of read_digits(), which reads a whole number in decimal, 0x or 0o.
 enum class Digits : std::uint8_t { read, none, too_large };
 Digits read_digits(Bytes text, bool& negative, std::uint64_t& magnitude);
-// ", got 'x'", or what there is instead of text.
+// ", got 'x'", or ", got " with the kind of a node that is no text.
 std::string got(const Node& node);
 
 }  // namespace detail
 
-// An enumerator without its type: the bytes of its value as a number.
+// An enumerator without its type: its value as an unsigned number.
 struct EnumeratorValue {
   std::uint64_t value;  // converted to unsigned, as by static_cast
-  Bytes name;           // of the description; a literal
+  Bytes name;           // name in the description; a literal
 };
-// Those of E, in the order of its description.
+// The enumerators of E, in the order of its description.
 template <DescribedEnum E>
 inline constexpr auto enumerator_values = [] {
   constexpr std::uint64_t bytes = ~std::uint64_t{} >> (64 - 8 * sizeof(E));
@@ -61,21 +61,21 @@ inline constexpr auto enumerator_values = [] {
 
 namespace detail {
 
-// "one of guest, administrator"
+// The names for a message: "one of guest, administrator".
 std::string words_of_names(std::span<const EnumeratorValue> names);
-// As read_scalar() and write_scalar(), of an enumeration of `size` bytes.
+// As read_scalar() and write_scalar(), for an enumeration of `size` bytes.
 std::string read_name(const Node& node, std::span<const EnumeratorValue> names, std::size_t size,
                       void* value);
 std::string write_name(std::span<const EnumeratorValue> names, std::size_t size, const void* value);
 
 }  // namespace detail
 
-// A type that one text of the configuration can be.
+// A type that is written as one text in the configuration.
 template <class T>
 concept Scalar = std::same_as<T, bool> || NumberMember<T> || TextMember<T> || DescribedEnum<T> ||
                  TextFormed<T> || std::same_as<T, Duration> || std::same_as<T, ByteCount>;
 
-// What a T looks like: "true or false".
+// The expected input for a T: "true or false".
 template <Scalar T>
 std::string scalar_words() {
   if constexpr (std::same_as<T, bool>) {
@@ -194,7 +194,7 @@ std::string write_scalar(const T& value) {
   }
 }
 
-// The same of a member that is a byte_count, or is none: one is read and written as a ByteCount.
+// The same for a member. With `byte_count` it is read and written as a ByteCount.
 template <Scalar T>
 std::string read_counted(bool byte_count, const Node& node, T& value) {
   if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {
@@ -212,7 +212,8 @@ std::string read_counted(bool byte_count, const Node& node, T& value) {
   return read_scalar(node, value);
 }
 
-// With `byte_count` in the largest unit that fits: "64KiB". Otherwise as write_scalar().
+// Writes a value, with `byte_count` in the largest unit that fits: "64KiB". Otherwise as
+// write_scalar().
 template <Scalar T>
 std::string write_counted(bool byte_count, const T& value) {
   if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {

@@ -1,12 +1,13 @@
-// json_schema<T>(): the JSON Schema of a configuration (draft 2020-12), by which editors complete
+// json_schema<T>(): the JSON Schema of a configuration (draft 2020-12). Editors use it to complete
 // and check a YAML file.
 //
 // Owns       nothing.
 // Thread     one.
 // Allocates  the text.
 // Fails      never.
-// Invariant  what the reader takes is valid by it; numbers with units (10s, 16KiB) are text in
-//            YAML, so only their type is checked by it, and the rest by the program.
+// Invariant  the schema accepts all configurations that the reader accepts. Numbers with units
+//            (10s, 16KiB) are text in YAML. The schema checks only their type, and the program
+//            checks the rest.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@
 
 namespace katana::config {
 
-// For a described struct.
+// The schema of a described struct.
 std::string json_schema(const Type& type, Bytes title);
 template <Described T>
 std::string json_schema(Bytes title) {

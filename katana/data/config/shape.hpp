@@ -1,5 +1,5 @@
-// Shape: the keys that a described struct has, as a tree of names, to find the place of a value
-// that came by its path, and the key that was probably meant.
+// Shape: the keys of a described struct, as a tree of names. It serves to find the place of a value
+// by its path, and to suggest the key that was probably meant.
 //
 // Owns       its members; names are literals.
 // Thread     a value.
@@ -17,39 +17,39 @@
 
 namespace katana::config {
 
-// A key that the configuration would have if the program had another part.
+// A key of a part that the program does not have.
 struct AbsentKey {
   Bytes path;    // "redis", or "bus.url"
   Bytes remedy;  // a sentence without its end
 };
 
 struct Shape {
-  // What a key of the configuration holds.
+  // The kind of value at a key of the configuration.
   enum class Kind : std::uint8_t {
     value,       // one text
-    list,        // of elements of one shape
+    list,        // elements of one shape
     group,       // a described struct
-    dictionary,  // of any keys
+    dictionary,  // values under any keys
   };
   Bytes name;                  // the key; empty for the root and for elements
-  Kind kind = Kind::value;     // which of the members below count
+  Kind kind = Kind::value;     // tells which of the members below are valid
   bool secret = false;         // the value is not shown
-  std::vector<Shape> members;  // of a group; of a dictionary or list one, that of its elements
-  std::vector<AbsentKey> absent = {};  // of a group: keys that it has not
+  std::vector<Shape> members;  // group: its members; list, dictionary: the shape of its elements
+  std::vector<AbsentKey> absent = {};  // group: keys of absent parts
 
-  // Of a group, in any case; null: it is not among those.
+  // The absent key of a group with this name, ignoring case; null: there is none.
   const AbsentKey* find_absent(Bytes key) const noexcept;
 
   const Shape* find(Bytes key) const noexcept;  // null: there is no member of this name
-  // As find(), of any case.
+  // As find(), ignoring case.
   const Shape* find_any_case(Bytes key) const noexcept;
 };
 
-// "unknown key; did you mean 'http'?" or "unknown key; known are: address, port". `root` is looked
-// through for a key of this name elsewhere.
+// The message "unknown key; did you mean 'http'?" or "unknown key; known are: address, port". It
+// searches `root` for a key of this name elsewhere.
 std::string unknown_key(const Shape& group, Bytes key, const Shape& root);
 
-// All members inherit `secret`.
+// The shape of a type. All members inherit `secret`.
 Shape shape_of(const Type& type, Bytes name = {}, bool secret = false);
 // The same for a described T.
 template <class T>

@@ -82,8 +82,8 @@ class Overlay {
   }
 
  private:
-  // What the path leads to, and the keys on the way as the shape has them. Null: a problem was
-  // added.
+  // The shape at the path, and the keys of the path in the spelling of the shape. Null: a problem
+  // was added.
   const Shape* find(const std::vector<std::string>& path, const Origin& origin,
                     std::vector<Bytes>& keys) {
     const bool any_case = origin.kind == Origin::Kind::environment;

@@ -1,29 +1,29 @@
-// Tables: what the description of a struct says, as constants that code without templates walks.
-// The reader, the printer, the writer of schemas and the comparison of a reload are compiled once;
-// of each struct the compiler makes one table and one function.
+// Tables: the description of a struct as constants, which code without templates can walk. The
+// reader, the printer, the writer of schemas and the comparison of a reload are compiled once. The
+// compiler makes only one table and one function for each struct.
 //
 //   const Type& type = type_of<Http>();
 //   type.group->members[1].name                    "port"
 //   type.group->members[1].type().scalar->read     reads a std::uint16_t
 //   Places(*type.group, &http)[1]                  &http.port
 //
-// A row has the name of a member, its help, the table of its type and what its rules say. It names
-// that table by a function, so that a struct whose table another source has costs nothing here
+// A row has the name of a member, its help, the table of its type and its rules. It refers to that
+// table by a function. A table in another source file therefore costs nothing here
 // (KATANA_CONFIG_DECLARE_GROUP, compiled_group.hpp).
 //
 //   Type        kind          what else it has
 //   scalar      one text      a ScalarType: reads, writes and names what it takes
-//   group       a struct      a Group: a row for each member, and where the members of a value are
-//   list        std::vector   a Container: makes, shows and forgets elements
+//   group       a struct      a Group: a row for each member, and the addresses of the members
+//   list        std::vector   a Container: adds, visits and removes elements
 //   dictionary  std::map      a Container, with the key of each element
 //   optional    std::optional a Container of at most one element
 //
 // Owns       nothing: tables are constants, and names are literals.
 // Borrows    a value as void*. REQUIRES that it is of the table's type.
 // Thread     any.
-// Allocates  what makes elements and words does; a table nothing.
-// Fails      a type that no configuration can have does not compile.
-// Invariant  rows stand in the order of the description, one for each member that it names.
+// Allocates  for elements and words; a table allocates nothing.
+// Fails      a type that a configuration cannot have does not compile.
+// Invariant  rows stand in the order of the description, one for each described member.
 #pragma once
 
 #include <array>
@@ -49,40 +49,40 @@ namespace katana::config {
 
 struct Type;
 
-// What is said about one member, or about each element of a list or dictionary.
+// The rules of one member, or of each element of a list or dictionary.
 struct Said {
   const void* rules = nullptr;  // the katana::Rules that Type::broken and Container::each read
-  bool required = false;        // a source has to give a value
+  bool required = false;        // a source must give a value
   bool secret = false;          // printed as ***
   bool reloadable = false;      // a reload may change it
   bool byte_count = false;      // read and written with a unit: 16KiB
-  bool limited = false;         // whether a value can break the rules
+  bool limited = false;         // a value can break the rules
 };
 
 // A row: one member of a described struct.
 struct Member {
   Bytes name;             // the key
   Bytes help;             // one sentence, for printed defaults and the schema
-  const Type& (*type)();  // of the value
+  const Type& (*type)();  // table of the value's type
   Said said;              // the rules of this member
 };
 
-// What stands in a configuration as one text.
+// A type that is written as one text in a configuration.
 struct ScalarType {
-  // An empty text, or the words that go on after "expected".
+  // Reads a value. Returns an empty text, or the words that follow "expected".
   std::string (*read)(const ScalarType& type, const Node& node, bool byte_count, void* value);
   std::string (*write)(const ScalarType& type, bool byte_count, const void* value);
-  // "true or false"
+  // The expected input: "true or false".
   std::string (*words)(const ScalarType& type);
   // The value of `type` in JSON Schema; empty: it is one of `names`.
   Bytes schema_type = {};
-  // For an enumeration.
+  // The enumerators of an enumeration, and its size in bytes.
   std::span<const EnumeratorValue> names = {};
   std::size_t size = 0;
 };
 
-// What is called with an element and, of a dictionary, its key. Refers to a function object that
-// outlives the call.
+// A function that is called with an element and, for a dictionary, its key. It refers to a function
+// object that outlives the call.
 class Visitor {
  public:
   template <class F>
@@ -100,44 +100,44 @@ class Visitor {
 // A list, a dictionary or an optional.
 struct Container {
   const Type& (*element)();  // the type of its elements
-  // Makes an element, shows it to `visit`, and then puts it behind the others, under `key`. Without
-  // a container it is only shown.
+  // Makes an element, calls `visit` with it, and then adds it behind the others, under `key`. A
+  // null container: only calls `visit`.
   void (*make)(void* container, Bytes key, Visitor visit);
-  // Shows each element, in the order of the container.
+  // Calls `visit` with each element, in the order of the container.
   void (*visit)(void* container, Visitor visit);
   void (*clear)(void* container);
-  // What the rules of the container say about each element.
+  // The rules for each element, from the rules of the container.
   Said (*each)(const void* rules);
 };
 
 // A described struct.
 struct Group {
   std::span<const Member> members;  // in the order of the description
-  UnknownNames unknown;             // what happens to a key that is no member
+  UnknownNames unknown;             // treatment of a key that is no member
   // Writes the address of each member of `value`.
   void (*locate)(void* value, void** places);
 };
 
-// The table of a type: what the reader, the printer and the schema know of it.
+// The table of a type, for the reader, the printer and the schema.
 struct Type {
-  // What a value looks like in a configuration, and which of the pointers below is set.
+  // The form of a value in a configuration. It tells which of the pointers below is set.
   enum class Kind : std::uint8_t { scalar, group, list, dictionary, optional };
 
-  Kind kind;                             // of values of this type
-  const ScalarType* scalar = nullptr;    // of a scalar
-  const Container* container = nullptr;  // of a list, a dictionary or an optional
-  const Group* group = nullptr;          // of a group
-  // The words for what is wrong with a value; empty: it breaks none of `rules`.
+  Kind kind;                             // kind of values of this type
+  const ScalarType* scalar = nullptr;    // set for a scalar
+  const Container* container = nullptr;  // set for a list, a dictionary or an optional
+  const Group* group = nullptr;          // set for a group
+  // The words for the mistake of a value; empty: it breaks none of `rules`.
   std::string (*broken)(const void* rules, const void* value, bool secret) = nullptr;
   void (*assign)(void* to, const void* from) = nullptr;  // null for a group
 
-  // Itself, or what an optional holds.
+  // The type of the value in an optional; otherwise this type.
   const Type& without_optional() const noexcept {
     return kind == Kind::optional ? container->element() : *this;
   }
 };
 
-// Where the members of a value are, in the order of the rows.
+// The addresses of the members of a value, in the order of the rows.
 class Places {
  public:
   Places(const Group& group, void* value) noexcept { group.locate(value, places_.data()); }
@@ -149,7 +149,7 @@ class Places {
 // The same for a value that is only read.
 class ConstPlaces {
  public:
-  // The members are only looked at.
+  // The members are only read.
   ConstPlaces(const Group& group, const void* value) noexcept
       : places_(group, const_cast<void*>(value)) {}
   const void* operator[](std::size_t index) const noexcept { return places_[index]; }
@@ -158,7 +158,7 @@ class ConstPlaces {
   Places places_;
 };
 
-// The table of a type, a constant. One that no configuration can have does not compile.
+// The table of a type, a constant. A type that a configuration cannot have does not compile.
 template <class T>
 const Type& type_of();
 
@@ -184,7 +184,7 @@ constexpr Member row_of(const DescribedField<S, M>& field) noexcept {
 using katana::detail::FieldAt;
 using katana::detail::FieldList;
 
-// The list's parts are named by its type: to look each up by its index takes the compiler longer.
+// The parts of the list are named by its type: a lookup of each by its index compiles more slowly.
 template <std::size_t... index, class... Fields>
 constexpr std::array<Member, sizeof...(Fields)> rows_of(
     const FieldList<std::index_sequence<index...>, Fields...>& list) noexcept {
@@ -211,7 +211,7 @@ inline constexpr Group group_for{
 
 // ---- rules and copies ----
 
-// What a container has.
+// The type of a container's elements.
 template <class T>
 struct ContentOf {
   using Type = ElementOf<T>;
@@ -222,7 +222,7 @@ struct ContentOf<T> {
   using Type = WithoutOptional<T>;
 };
 
-// "expected 10ms to 1h, got 1ms": with the units that are read.
+// The message "expected 10ms to 1h, got 1ms", with units that the reader accepts.
 template <class T>
 std::string broken_with_units(const Rules<T>& rules, const T& value) {
   const auto text = [&rules](const T& bound) { return write_counted(rules.byte_count, bound); };
@@ -235,7 +235,7 @@ std::string broken_with_units(const Rules<T>& rules, const T& value) {
   return words + ", got " + text(value);
 }
 
-// Words of `rules` that `value` does not obey; empty: it does.
+// The words for the rule that `value` breaks; empty: it breaks none.
 template <class T>
 std::string broken(const void* rules, const void* value, bool secret) {
   Rules<T> said = *static_cast<const Rules<T>*>(rules);
@@ -328,7 +328,7 @@ void visit_elements(void* container, Visitor visit) {
     for (auto&& item : from) {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(item)>, ElementOf<T>>) {
         visit({}, &item);
-      } else {  // std::vector<bool> has no bool to show
+      } else {  // std::vector<bool> has no bool to refer to
         ElementOf<T> copy = item;
         visit({}, &copy);
       }

@@ -1,19 +1,19 @@
-// Variables: which variables of the environment name a key of a configuration, and what is said of
-// the others that begin with the program's prefix.
+// Variables: finds the environment variables that name a key of a configuration. It also explains
+// the other variables that begin with the program's prefix.
 //
-//   NOTES_HTTP__PORT           of the key http.port: the prefix, a group, `__`, and a key of it
-//   NOTES_HTTP_PORT            of none, and meant as one: the words name NOTES_HTTP__PORT
-//   NOTES_SERVICE_HOST         of none: Kubernetes makes it of a Service that is called notes
+//   NOTES_HTTP__PORT           names the key http.port: the prefix, a group, `__`, and its key
+//   NOTES_HTTP_PORT            names none but is meant for one: the words name NOTES_HTTP__PORT
+//   NOTES_SERVICE_HOST         names none: Kubernetes sets it for a Service with the name notes
 //   NOTES_PORT=tcp://10.0.0.1  likewise, although the name is that of a setting
 //
-// A variable that names no group is another's, whom the program has no say in, and never keeps it
-// from starting. One that names a group is meant for the program, and its mistakes are errors.
+// A variable that names no group belongs to another program, and never prevents the start. A
+// variable that names a group is meant for this program, and its mistakes are errors.
 //
 // Owns       nothing.
 // Thread     any; there is no state.
 // Allocates  texts.
 // Fails      never.
-// Invariant  no text has the value of a variable.
+// Invariant  no text contains the value of a variable.
 #pragma once
 
 #include <string>
@@ -24,21 +24,21 @@
 
 namespace katana::config {
 
-// What stands between the keys of a path.
+// The separator between the keys of a path.
 inline constexpr Bytes variable_separator = "__";
 
-// For a variable with the prefix: the keys that it names, or why it names none.
+// The keys that a variable with the prefix names, or the reason why it names none.
 struct VariableKeys {
-  std::vector<std::string> path = {};  // the outermost group comes first; empty: `words` says why
-  std::string words = {};              // empty: the path is meant, whether it leads anywhere or not
+  std::vector<std::string> path = {};  // outermost group first; empty: `words` has the reason
+  std::string words = {};              // empty: the path counts, even if no key has this path
 };
-// `name`: with the prefix.
+// The keys of a variable. `name` includes the prefix.
 VariableKeys keys_of_variable(Bytes name, Bytes prefix, Bytes value, const Shape& shape);
 
-// Whether Kubernetes, or a link of Docker, makes such a variable of a Service: "tcp://10.0.0.1:80"
-// for a name that ends as theirs do.
+// True if Kubernetes, or a link of Docker, sets such a variable for a Service. The value is like
+// "tcp://10.0.0.1:80", and the name ends as their names do.
 bool is_address_of_service(Bytes name, Bytes value) noexcept;
-// What is said of one.
+// The words for such a variable.
 inline constexpr Bytes service_words =
     "sets nothing: Kubernetes makes it of a Service of this name (enableServiceLinks: false in the "
     "pod leaves it out)";

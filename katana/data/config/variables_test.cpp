@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// What Kubernetes gives every pod beside a Service, for each of its ports; cut at the name's end.
+// The variables that Kubernetes sets in every pod for each port of a Service, in a shorter list.
 std::vector<std::pair<std::string, std::string>> service_variables(const std::string& service) {
   return {{service + "_SERVICE_HOST", "10.43.7.9"},
           {service + "_SERVICE_PORT", "80"},
@@ -52,7 +52,7 @@ class VariablesTest : public ConfigTest {
 };
 
 TEST_F(VariablesTest, those_that_kubernetes_makes_of_a_service_set_nothing_and_stop_nothing) {
-  // Of the program's own name, of names that begin with it, and of one that hits a group.
+  // The program's name, names that begin with it, and a name that matches a group.
   for (const char* const service : {"NOTES", "NOTES_HTTP", "NOTES_LOG", "NOTES_NETWORK__HTTP",
                                     "NOTES__X", "NOTES_NETWORK", "NOTES_DATABASE__POOL"}) {
     sources.environment = service_variables(service);

@@ -261,7 +261,7 @@ Node parse(const std::string& text, const Origin& origin, Problems& problems) {
   } catch (const Stop&) {  // said already
   } catch (const YAML::Exception& error) {
     Origin place = origin;
-    // What is not closed is told at the end of the text: its beginning is what has to be mended.
+    // yaml-cpp reports an unclosed bracket at the end of the text. Its beginning helps the user.
     const bool is_open = error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW ||
                          error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW;
     const YAML::Mark mark = (is_open ? builder.open_bracket() : std::nullopt).value_or(error.mark);
@@ -275,8 +275,8 @@ Node parse(const std::string& text, const Origin& origin, Problems& problems) {
 
 Node read_yaml(Bytes text, const Origin& origin, Problems& problems) {
   if (!check_text(text, origin, problems)) return {};
-  // yaml-cpp 0.7 takes some quotes that the end of the text leaves open, but none before the mark
-  // of an end, which says nothing new about any other text.
+  // yaml-cpp 0.7 accepts some quotes that the end of the text leaves open. It refuses them before
+  // an end mark, which changes the meaning of no other text.
   std::string marked(text);
   const bool whole_lines = text.ends_with('\n');
   marked += whole_lines ? "...\n" : "\n...\n";

@@ -1,14 +1,14 @@
-// read_yaml(): the text of one YAML document as a tree of nodes with their lines.
+// read_yaml(): reads one YAML document as a tree of nodes with their lines.
 //
-// Aliases are copies of what their anchor stands for, `<<` takes over the keys of a group, or of
-// several, that are not there themselves. Tags are not looked at.
+// An alias is a copy of the value of its anchor. `<<` adds the keys of one or more groups that the
+// group itself does not have. Tags are ignored.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  at most nodes_max nodes, whatever aliases multiply.
-// Fails      adds to `problems`: text that is not UTF-8, a syntax error, a key that stands twice, a
-//            key that is not text, more than one document, more than depth_max levels or nodes_max
-//            values. The readable part is returned in any case.
+// Fails      adds to `problems`: text that is not UTF-8, a syntax error, a repeated key, a key that
+//            is not text. Further problems are a second document, and more than depth_max levels
+//            or nodes_max values. It returns the readable part in any case.
 // Invariant  no text throws or aborts.
 #pragma once
 
@@ -21,10 +21,10 @@
 namespace katana::config {
 
 inline constexpr std::size_t depth_max = 64;  // levels of lists and maps
-// Values of one document, with those that aliases repeat.
+// The largest number of values of one document, including the copies of aliases.
 inline constexpr std::size_t nodes_max = 100'000;
 
-// `origin` is that of every node; of a file each has its own line.
+// Reads a document. Every node gets `origin`, with its line if the origin is a file.
 Node read_yaml(Bytes text, const Origin& origin, Problems& problems);
 
 }  // namespace katana::config

@@ -1,5 +1,5 @@
-// AsJson<T>: a value whose text is JSON: a described struct or a container::Value, in a column of
-// a database (json, jsonb, text), a parameter or a field of a header.
+// AsJson<T>: a value with JSON as its text: a described struct or a container::Value. It serves
+// database columns (json, jsonb, text), parameters and header fields.
 //
 //   struct Order {
 //     std::int64_t id = 0;
@@ -8,9 +8,9 @@
 //
 // Owns       its value.
 // Thread     a value.
-// Allocates  what JSON does.
-// Fails      TextForm's parse() with nothing: malformed, or not of this type.
-// Invariant  within JSON it is a string that holds JSON, as every type with a TextForm is one.
+// Allocates  as JSON does.
+// Fails      TextForm's parse() returns nothing for malformed text, or JSON of another type.
+// Invariant  within JSON it is a string that contains JSON, as every type with a TextForm is one.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ namespace katana::container {
 
 template <class T>
 struct AsJson {
-  T value{};  // read from the text, or to be written as it
+  T value{};  // the value that was read, or is to be written
 
   const T& operator*() const noexcept { return value; }
   T& operator*() noexcept { return value; }
@@ -43,7 +43,7 @@ struct AsJson {
 template <class T>
 struct katana::TextForm<katana::container::AsJson<T>> {
   static constexpr Bytes expected = "JSON";
-  static constexpr bool is_json = true;  // so that a cookie has it percent-encoded
+  static constexpr bool is_json = true;  // a cookie then percent-encodes it
 
   static std::optional<container::AsJson<T>> parse(Bytes text) {
     auto read = container::read_json<T>(text);
@@ -53,7 +53,7 @@ struct katana::TextForm<katana::container::AsJson<T>> {
   static std::string write(const container::AsJson<T>& json) {
     return container::to_json(json.value);
   }
-  // "/limit: expected integer, got string"
+  // The mistake of a text: "/limit: expected integer, got string".
   static std::string misfit(Bytes text) {
     const auto read = container::read_json<T>(text);
     return read ? std::string() : std::string(read.error().message());

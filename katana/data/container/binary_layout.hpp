@@ -1,9 +1,10 @@
-// Binary layout: what the writer and the reader of the compact binary format must agree on: the
-// fingerprint of a type, and the tags of a Value. docs/formats/binary.md has every byte.
+// Binary layout: the rules that the writer and the reader of the compact binary format share. They
+// are the fingerprint of a type and the tags of a Value. docs/formats/binary.md describes each
+// byte.
 //
 // Thread     any.
 // Allocates  never.
-// Invariant  two types have one fingerprint when their bytes mean the same; it is a constant.
+// Invariant  two types have the same fingerprint if their bytes mean the same. It is a constant.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ namespace katana::container::detail {
 
 inline constexpr Bytes binary_magic = "KTB1";
 inline constexpr std::size_t binary_head_bytes = 8;
-// 64 bits, seven at a time.
+// The largest size of a varint: 64 bits, seven in each byte.
 inline constexpr std::size_t varint_bytes_max = 10;
 
 enum class BinaryTag : std::uint8_t {
@@ -37,11 +38,12 @@ enum class BinaryTag : std::uint8_t {
   object,
 };
 
-// Numbers of one byte stand as they are; wider ones have as many bytes as their value needs.
+// A number of one byte, which is written directly. Wider numbers have as many bytes as their value
+// needs.
 template <class T>
 concept OctetNumber = std::integral<T> && sizeof(T) == 1;
 
-// FNV-1a of 32 bits over the letters of a type.
+// The hash FNV-1a of 32 bits over the letters of a type.
 class Fingerprint {
  public:
   constexpr void add(Bytes text) noexcept {
@@ -70,7 +72,7 @@ constexpr void add_fields(Fingerprint& to) {
   to.add("}");
 }
 
-// `depth` ends types that contain themselves.
+// Adds a type to the fingerprint. `depth` ends the recursion of types that contain themselves.
 template <std::size_t depth, class T>
 constexpr void add_type(Fingerprint& to) {
   if constexpr (depth == 0) {
@@ -133,7 +135,7 @@ constexpr std::int64_t from_zigzag(std::uint64_t bits) noexcept {
   return static_cast<std::int64_t>(bits >> 1) ^ -static_cast<std::int64_t>(bits & 1);
 }
 
-// Where an enumerator stands in its description; the count of them when nowhere.
+// The index of an enumerator in its description; the number of enumerators if it is not described.
 template <DescribedEnum E>
 constexpr std::size_t enumerator_index(E value) noexcept {
   std::size_t index = 0;

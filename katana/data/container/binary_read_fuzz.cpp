@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes, reading ends and reads nothing outside of them; a value of any
-// shape that is accepted writes back byte by byte as it was, a struct reads back equal.
+// Invariant: for any bytes, reading ends and reads nothing outside of them. An accepted Value is
+// written back to the same bytes, and a struct is read back equal.
 #include "katana/data/container/binary_read.hpp"
 
 #include <cstddef>

@@ -1,11 +1,11 @@
-// Choice: which of the types of a katana::AnyOf (base/values/any_of.hpp) a value is read into. It
-// is chosen by the kind of value and, among objects, by the names and kinds of members, before
-// anything is read: docs/decisions/0166-alternatives-are-chosen-by-names-and-kinds.md.
+// Choice: chooses the type of a katana::AnyOf (base/values/any_of.hpp) for a value before it is
+// read. The kind of the value decides, and for objects the names and kinds of their members:
+// docs/decisions/0166-alternatives-are-chosen-by-names-and-kinds.md.
 //
 // Thread     a value.
 // Allocates  words for a finding.
 // Fails      alternatives that cannot be told apart do not compile.
-// Invariant  nothing inside of members is looked at, so that what is read does not grow with the
+// Invariant  the content of members is not examined. The work therefore does not grow with the
 //            number of alternatives at each depth.
 #pragma once
 
@@ -35,7 +35,7 @@ namespace katana::container::detail {
 template <Described T>
 using Seen = std::bitset<field_count<T> + 1>;
 
-// The members that it has to have.
+// The members that an object must have.
 template <Described T>
 inline constexpr auto required_names = [] {
   std::array<bool, field_count<T> + 1> required{};
@@ -44,24 +44,24 @@ inline constexpr auto required_names = [] {
   return required;
 }();
 
-// A bit for each kind.
+// A set of kinds, with one bit for each.
 using Kinds = std::uint16_t;
 constexpr Kinds kinds_of(Kind kind) noexcept {
   return static_cast<Kinds>(1u << static_cast<unsigned>(kind));
 }
 
-// Sees the members of an object that is still to be read.
+// Visits the members of an object before the object is read.
 class MemberVisitor {
  public:
-  // What the value may be read as: one kind, but for what stands in a form; none where it is
-  // malformed. `text` is that of a text. False: enough was seen.
+  // `found` is the set of kinds as which the value may be read. It is one kind, or several in a
+  // form, or none if the value is malformed. `text` is the text of a text value. False: stop.
   virtual bool visit(Bytes name, Kinds found, Bytes text) = 0;
 
  protected:
   ~MemberVisitor() = default;
 };
 
-// What a value of the type may be in the input.
+// The kinds that a value of the type may have in the input.
 template <class T>
 constexpr Kinds kinds() noexcept {
   if constexpr (is_optional<T>) {
@@ -94,7 +94,7 @@ constexpr Kinds kinds() noexcept {
   }
 }
 
-// How well an object that was looked at fits a type.
+// The quality of the match of an object with a type.
 struct ObjectFit {
   bool fits = true;
   std::size_t known = 0;
@@ -125,7 +125,7 @@ struct SeenMembers<T> {
   using Type = Seen<T>;
 };
 
-// Of one type, which is no Box.
+// Computes the match with one type, which is no Box.
 template <class T>
 class FitOf {
  public:
@@ -183,11 +183,11 @@ class FitOf {
   }
 
   ObjectFit fit_;
-  bool names_one_ = false;  // of a variant: the discriminator has the name of an alternative
+  bool names_one_ = false;  // variant: the discriminator has the name of an alternative
   [[no_unique_address]] typename SeenMembers<T>::Type seen_ = {};
 };
 
-// How well an object fits each alternative.
+// Computes the match of an object with each alternative.
 template <class T>
 class ObjectChoice;
 template <class... A>
@@ -197,7 +197,7 @@ class ObjectChoice<AnyOf<A...>> final : public MemberVisitor {
     std::apply([&](auto&... fit) { (fit.see(name, found, text), ...); }, fits_);
     return true;
   }
-  // The index of the one that it fits best.
+  // The index of the alternative with the best match.
   std::size_t best() const noexcept {
     constexpr std::array<Kinds, sizeof...(A)> kinds_of_each{kinds<A>()...};
     std::array<ObjectFit, sizeof...(A)> fits;
@@ -229,7 +229,7 @@ constexpr void for_each_choice(Visit&& visit) {
 template <class T, std::size_t index>
 using ChoiceOf = std::variant_alternative_t<index, typename T::Variant>;
 
-// How many alternatives are of one of these kinds.
+// The number of alternatives that have one of these kinds.
 template <class T>
 consteval std::size_t count_choices(Kinds wanted) {
   std::size_t count = 0;
@@ -255,7 +255,7 @@ consteval bool can_be_chosen() {
           count_choices<T>(kinds_of(Kind::text)) == 1);
 }
 
-// "string, integer or object"
+// The kinds for a message: "string, integer or object".
 template <class T>
 std::string choice_words() {
   constexpr std::array<std::pair<Kind, Bytes>, 6> words{{{Kind::boolean, "boolean"},

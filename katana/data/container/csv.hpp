@@ -4,22 +4,22 @@
 //   for (Text piece = co_await content.read(); !piece.empty(); piece = co_await content.read()) {
 //     reader.add(piece.bytes());
 //     while (const CsvRow* row = reader.next()) { … read_row<Product>(reader, *row) … }
-//     if (!reader.problem()) …                      // stop: it is no CSV
+//     if (!reader.problem()) …                      // stop: the text is no CSV
 //   }
 //   reader.finish();                                  // the last row may have no line end
 //
 //   append_csv_header<Product>(text);                 // the names of its members
 //   append_csv_row(text, product);
 //
-// Lines end with CR LF or LF; a quoted field holds separators, line ends and doubled quotes. A byte
-// order mark at the beginning is left out. An empty line is a row of one empty field.
+// Lines end with CR LF or LF. A quoted field may contain separators, line ends and doubled quotes.
+// A byte order mark at the beginning is skipped. An empty line is a row of one empty field.
 //
 // Owns       the row that is read.
 // Thread     one at a time.
 // Allocates  fields, which the next row uses again.
-// Fails      problem() names the row and the field: a quote within a plain field, text behind a
-//            closing quote, a row with more or fewer fields than the first one, a limit.
-// Invariant  pieces may be cut anywhere: the rows are the same. No more than one row is held.
+// Fails      problem() names the row and the field. Problems are a quote within a plain field, text
+//            behind a closing quote, another number of fields than in the first row, and a limit.
+// Invariant  pieces may be cut anywhere: the rows are the same. The reader holds only one row.
 #pragma once
 
 #include <concepts>
@@ -39,12 +39,12 @@
 
 namespace katana::container {
 
-// What a file looks like, and how much of it one row may be.
+// The form of a file, and the limits of one row.
 struct CsvOptions {
   char separator = ',';      // between fields; not a quote or a line end
-  bool has_header = false;   // the first row names the columns, and is no row
+  bool has_header = false;   // the first row has the names of the columns, and no data
   bool same_columns = true;  // each row has as many fields as the first one
-  // Limits of one row; beyond them reading fails.
+  // Limits of one row; a larger row is a problem.
   std::size_t row_bytes_max = std::size_t{1} << 20;
   std::size_t columns_max = 1024;
 };
@@ -55,12 +55,12 @@ class CsvRow {
   std::size_t size() const noexcept { return count_; }
   // REQUIRES: index < size().
   const std::string& operator[](std::size_t index) const { return fields_[index]; }
-  // From 1, the header included; a field with line ends counts once.
+  // The number of the row, from 1 and including the header; a line end in a field does not count.
   std::size_t number() const noexcept { return number_; }
 
  private:
   friend class CsvReader;
-  std::vector<std::string> fields_;  // as many as the longest row so far had
+  std::vector<std::string> fields_;  // as many as in the longest row so far
   std::size_t count_ = 0;
   std::size_t number_ = 0;
 };
@@ -70,16 +70,17 @@ class CsvReader {
  public:
   explicit CsvReader(CsvOptions options = {}) : options_(options) {}
 
-  // REQUIRES that next() has given null. The piece is borrowed until it does so again.
+  // Adds a piece. REQUIRES that next() has returned null. Borrows the piece until next() returns
+  // null again.
   void add(Bytes piece) noexcept { rest_ = piece; }
-  // No more comes: what is left is the last row, which next() gives.
+  // Tells that no more pieces come. next() then returns the rest as the last row.
   void finish() noexcept { is_finished_ = true; }
-  // Good until the next call. Null: more is needed, or there is a problem.
+  // The next row, valid until the next call. Null: it needs another piece, or there is a problem.
   const CsvRow* next();
 
-  // An Error once it is no CSV; no row follows.
+  // An Error once the text is no CSV; no row follows.
   const Result<void>& problem() const noexcept { return problem_; }
-  // Names of the columns, once the first row was read. Empty without has_header.
+  // The names of the columns, once the first row was read. Empty without has_header.
   const std::vector<std::string>& header() const noexcept { return header_; }
 
  private:
@@ -98,17 +99,17 @@ class CsvReader {
   Result<void> problem_;
   State state_ = State::row_begin;
   std::size_t row_bytes_ = 0;
-  std::size_t columns_ = 0;  // of the first row
-  std::size_t mark_ = 0;     // how much of a byte order mark there was
+  std::size_t columns_ = 0;  // number of columns in the first row
+  std::size_t mark_ = 0;     // number of bytes of a byte order mark that were read
   bool is_finished_ = false;
   bool is_whole_ = false;  // the row was given, and the next byte begins another
 };
 
-// A field as it stands in a row: in quotes where it needs them.
+// Appends a field, in quotes where it needs them.
 void append_csv_field(std::string& to, Bytes field, char separator = ',');
 
-// A described struct of a row, by the names of the header: the rules of its members hold, and
-// columns that it does not have are left out. An empty field of an optional member is none.
+// Reads a row as a described struct, by the names of the header, and checks the rules of its
+// members. Columns without a member are ignored. An empty field leaves an optional member empty.
 template <Described T>
 Result<T> read_row(const CsvReader& reader, const CsvRow& row) {
   FormTree tree;
@@ -133,7 +134,7 @@ Result<T> read_row(const CsvReader& reader, const CsvRow& row) {
 
 namespace detail {
 
-// Text as it is; numbers and booleans as JSON has them; what is no scalar as JSON.
+// Appends text unchanged, numbers and booleans in the form of JSON, and other values as JSON.
 template <class M>
 void append_csv_member(std::string& to, const M& member, char separator) {
   if constexpr (is_optional<M>) {
@@ -151,7 +152,7 @@ void append_csv_member(std::string& to, const M& member, char separator) {
 
 }  // namespace detail
 
-// A line with the names of the members.
+// Appends a line with the names of the members.
 template <Described T>
 void append_csv_header(std::string& to, char separator = ',') {
   bool is_first = true;
@@ -162,7 +163,7 @@ void append_csv_header(std::string& to, char separator = ',') {
   to += "\r\n";
 }
 
-// A line with the members; of an empty std::optional nothing.
+// Appends a line with the members. An empty std::optional is an empty field.
 template <Described T>
 void append_csv_row(std::string& to, const T& value, char separator = ',') {
   bool is_first = true;

@@ -1,5 +1,5 @@
-// Invariant: any bytes are rows or a problem; they are the same however the text is cut; fields
-// that are written again are read as they were.
+// Invariant: any bytes give rows or a problem. The result is the same however the text is cut.
+// Fields that are written again are read back equal.
 #include <cstddef>
 #include <cstdint>
 #include <string>

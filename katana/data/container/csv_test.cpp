@@ -25,7 +25,7 @@ namespace {
 using ::testing::HasSubstr;
 using Rows = std::vector<std::vector<std::string>>;
 
-// Of a text that comes in pieces of so many bytes.
+// The rows of a text that arrives in pieces of `piece_bytes` bytes.
 Rows rows_of(Bytes text, std::size_t piece_bytes = 1'000'000, CsvOptions options = {},
              std::string* problem = nullptr) {
   CsvReader reader(options);

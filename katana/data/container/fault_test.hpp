@@ -15,8 +15,8 @@
 
 namespace katana::container {
 
-// Empty: none. `read` is given the bytes and the findings; the bytes are at the end of a block
-// of memory, so that AddressSanitizer sees a read beyond them.
+// The fault that `read` finds; empty: none. It gets the bytes and the findings. The bytes are at
+// the end of a block of memory, where AddressSanitizer sees a read beyond them.
 template <class Read>
 std::string fault_in(Bytes octets, const Read& read) {
   const auto block = std::make_unique<char[]>(octets.size());

@@ -1,11 +1,11 @@
-// Findings: what is wrong with input, each with its place.
+// Findings: the mistakes of input, each with its place.
 //
 // Owns       the words.
 // Thread     a value.
-// Allocates  only for what is found.
+// Allocates  only for findings.
 // Fails      never; beyond the limit findings are counted, not kept.
-// Invariant  input that is malformed has exactly one finding, and its place is an offset, because
-//            what follows the fault cannot be judged.
+// Invariant  malformed input has exactly one finding, with an offset as its place, because the rest
+//            of the input cannot be checked.
 #pragma once
 
 #include <cstddef>
@@ -28,18 +28,18 @@ class Findings {
   explicit Findings(std::size_t count_max = 16) noexcept : count_max_(count_max) {}
 
   bool empty() const noexcept { return list_.empty(); }
-  // The input is not of its format at all: the one finding says at which byte.
+  // True if the input is not of its format at all. The only finding then names the byte.
   bool malformed() const noexcept { return malformed_; }
   const std::vector<Finding>& list() const noexcept { return list_; }
-  // How many more were not kept.
+  // The number of further findings that were not kept.
   std::size_t left_out() const noexcept { return left_out_; }
-  // "/items/3/email: expected string, got number; /name: is missing"
+  // All as one Error: "/items/3/email: expected string, got number; /name: is missing".
   Error error() const;
 
-  // Beyond the limit (findings_max) a finding is only counted.
+  // Adds a finding. Beyond the limit (findings_max) it is only counted.
   void add(std::string pointer, std::string words);
   void set_malformed(std::string words);  // replaces all findings: the input cannot be read
-  // Whether further findings are only counted.
+  // True if further findings are only counted.
   bool full() const noexcept { return list_.size() >= count_max_; }
 
  private:
@@ -51,10 +51,10 @@ class Findings {
 
 // Limits of read_json(), read_message_pack() and read_binary().
 struct ReadOptions {
-  std::size_t bytes_max = 64 * 1024 * 1024;  // of the input
-  std::size_t depth_max = 64;                // of lists and objects in one another
-  std::size_t findings_max = 16;             // that are kept
-  // Of names that a description does not have, where it does not say so itself.
+  std::size_t bytes_max = 64 * 1024 * 1024;  // size of the input
+  std::size_t depth_max = 64;                // levels of nested lists and objects
+  std::size_t findings_max = 16;             // findings that are kept
+  // The treatment of names that are not in a description, if the description does not set one.
   UnknownNames unknown = UnknownNames::ignore;
 };
 

@@ -1,21 +1,21 @@
-// Form reader: a FormTree into described structs, lists, dictionaries and Values.
+// Form reader: reads a FormTree into described structs, lists, dictionaries and Values.
 //
 //   FormTree tree;                                   // card[number]=4242&count=3
 //   …tree.add(name, {value})…
 //   Findings findings;
 //   if (!read_form(tree, order, findings)) … bracket_name(findings.list()[0].pointer) …
 //
-// A described struct as a whole is read as a query is: only members that are `required` have to be
-// there. Values within objects are read as JSON.
-// A text is what the member wants: "7" is an integer, a number or a string. Of an AnyOf it is a
-// boolean or a number where one is wanted and it is one. Null cannot be sent. Of a name that comes
-// more than once the last value counts, unless it is a list.
+// The outermost struct is read like a query: only `required` members must be present. Objects
+// inside it are read like JSON.
+// The type of the member decides how a text is read: "7" is an integer, a number or a string. An
+// AnyOf takes a text as a boolean or a number if it has such a type and the text fits. Null cannot
+// be sent. The last value of a repeated name counts, unless the member is a list.
 //
 // Borrows    the tree, for the call.
 // Thread     any.
-// Allocates  what the members need.
-// Fails      Findings: all of what does not fit.
-// Invariant  what a text was instead of a number is not repeated, because a member may be secret.
+// Allocates  for the members.
+// Fails      Findings: all values that do not fit.
+// Invariant  a finding does not repeat a text that is no number, because a member may be secret.
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@
 namespace katana::container {
 namespace detail {
 
-// What a part that is a file is read into.
+// A type into which a part with a file is read.
 template <class T>
 concept FileMember = requires(T file) {
   { file.filename } -> std::same_as<std::string&>;
@@ -67,7 +67,7 @@ class FormNode {
   explicit FormNode(const FormLeaf& leaf) noexcept : leaf_(&leaf) {}
 
   std::optional<Kind> kind() const;
-  // All that it may be read as.
+  // All kinds as which the node may be read.
   Kinds kinds() const;
   std::optional<Kind> kind_among(Kinds wanted) const;
   std::optional<std::size_t> number() const noexcept { return number_; }
@@ -132,7 +132,7 @@ class FormNode {
   std::optional<std::size_t> number_ = {};
 };
 
-// The members of T by their names.
+// Reads the members of T by their names.
 template <Described T>
 bool read_members(const FormTree::Node& root, T& value, const Place& place, Reading& reading,
                   Findings& findings) {
@@ -162,8 +162,8 @@ bool read_members(const FormTree::Node& root, T& value, const Place& place, Read
 
 }  // namespace detail
 
-// Members that the tree does not have keep what they were in `value`; those of objects within are
-// as JSON has them (json_read.hpp). False: see `findings`, and `value` is filled in part.
+// Reads a tree into `value`. Members that the tree does not have keep their value. Objects inside
+// it are read like JSON (json_read.hpp). False: see `findings`; `value` is partly filled.
 template <class T>
 bool read_form(const FormTree& tree, T& value, Findings& findings,
                const ReadOptions& options = {}) {

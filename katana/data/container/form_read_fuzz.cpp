@@ -1,5 +1,5 @@
-// Invariant: whatever names and texts are sent, reading ends within its bounds, and what is
-// accepted can be written as JSON and as names with brackets.
+// Invariant: for any names and texts, reading ends within its bounds. An accepted value can be
+// written as JSON and as names with brackets.
 #include "katana/data/container/form_read.hpp"
 
 #include <cstddef>

@@ -38,7 +38,7 @@ struct Range {
 };
 KATANA_DESCRIBE_STRICT(Range, gte, lt)
 
-// Of literal types that cannot be compared.
+// A struct of literal types that cannot be compared.
 struct Plan {
   std::int64_t count = 0;
 };

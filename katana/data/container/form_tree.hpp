@@ -1,16 +1,16 @@
-// FormTree: names with brackets, as forms and queries have them for objects and lists, as a tree.
+// FormTree: a tree from names with brackets, which forms and queries use for objects and lists.
 //
 //   card[number]=4242&items[0][price]=5&items[1][price]=7&tags[]=new&tags[]=used&name=Ann
 //
-// The items of a list are numbered, or of the same name with "[]" or without brackets; only numbers
-// tell the members of its items apart. A name whose brackets do not match is a name like any other.
+// The items of a list have numbers, or they repeat one name with "[]" or without brackets. Objects
+// as items need numbers. If the brackets of a name do not match, they are ordinary characters.
 //
 // Owns       names and values.
 // Thread     a value.
 // Allocates  for each name, and for each value that is longer than 15 bytes.
-// Fails      add() with what is wrong with a name, or that there are too many.
-// Invariant  values_max values and depth_max brackets behind one another at most; nothing is
-//            allocated for the numbers of a list that are not there.
+// Fails      add() returns the mistake of a name, or that there are too many names.
+// Invariant  there are at most values_max values, and depth_max brackets in a row. Nothing is
+//            allocated for missing numbers of a list.
 #pragma once
 
 #include <cstddef>
@@ -25,38 +25,38 @@
 
 namespace katana::container {
 
-// What a name was given.
+// The value of a name.
 struct FormLeaf {
-  std::string text = {};  // without escapes; of a file its content
-  // What a part of multipart/form-data says of itself.
+  std::string text = {};  // without escapes; for a file: its content
+  // The headers of a part of multipart/form-data.
   struct Part {
-    std::string filename = {};      // empty: it is no file
-    std::string content_type = {};  // empty: it has none
+    std::string filename = {};      // empty: the part is no file
+    std::string content_type = {};  // empty: the part has none
   };
-  std::unique_ptr<Part> part = {};  // null: it was no part
+  std::unique_ptr<Part> part = {};  // null: the value came in no part
 };
 
 class FormTree {
  public:
-  static constexpr std::size_t values_max = 1000;  // of all names
-  static constexpr std::size_t depth_max = 16;     // of a name: steps in it
+  static constexpr std::size_t values_max = 1000;  // values of all names together
+  static constexpr std::size_t depth_max = 16;     // steps in one name
 
-  // Has either values, of which there are several where a name came more than once, or members.
+  // A node has either values or members. It has several values if its name came more than once.
   struct Node {
-    std::vector<FormLeaf> values = {};  // in the order in which they came
+    std::vector<FormLeaf> values = {};  // in the order of their arrival
     std::map<std::string, std::unique_ptr<Node>, std::less<>> members = {};  // by their names
 
-    // Whether the members are the items of a list: "0", "1", …
+    // True if the members are the items of a list: "0", "1", …
     bool is_numbered() const noexcept;
     // The members by their numbers, in order. REQUIRES is_numbered().
     std::vector<std::pair<unsigned, const Node*>> numbered() const;
-    // The values of "[]"; null: that is not its only member.
+    // The node of "[]"; null: that is not the only member.
     const Node* unnumbered() const noexcept;
   };
 
-  // The name without its escapes. What it is called in an Error: "card[number]".
+  // Adds a value. The name has no escapes. An Error has the name in the form "card[number]".
   Result<void> add(Bytes name, FormLeaf leaf);
-  // The brackets are part of the name.
+  // Adds a value. Brackets are ordinary characters of the name.
   Result<void> add_plain(Bytes name, FormLeaf leaf);
   const Node& root() const noexcept { return root_; }
 
@@ -68,11 +68,11 @@ class FormTree {
   std::size_t count_ = 0;
 };
 
-// "card[number]" of the JSON pointer "/card/number".
+// The name for a JSON pointer: "card[number]" for "/card/number".
 std::string bracket_name(Bytes pointer);
 
-// The names and texts by which a value is sent: ("items[0][price]", "5"). Null, and a list or an
-// object without any, is not sent.
+// The names and texts of a value for a form: ("items[0][price]", "5"). Null, an empty list and an
+// empty object are not sent.
 std::vector<std::pair<std::string, std::string>> bracket_pairs(Bytes name, const Value& value);
 
 }  // namespace katana::container

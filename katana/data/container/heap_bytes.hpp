@@ -1,19 +1,19 @@
-// heap_bytes(value): what a value has on the heap beside itself, allocator's share included, so
-// that a bound in bytes is one of memory and not of text.
+// heap_bytes(value): the number of heap bytes that a value refers to, with the overhead of the
+// allocator. A limit in bytes then bounds memory, and not only text.
 //
-// For numbers, enumerations and other trivially copyable types, strings, lists, dictionaries,
-// optionals, smart pointers, pairs, described structs, and what is made of these. For another type
-// the program says it, in the namespace of the type:
+// It knows numbers, enumerations and other trivially copyable types, strings, lists, dictionaries,
+// optionals, smart pointers, pairs, and described structs of these. For another type the program
+// defines a function in the namespace of the type:
 //
 //   std::size_t katana_heap_bytes(const Matrix& matrix) { return matrix.capacity() * 8; }
 //
 // Owns       nothing.
-// Thread     a value's.
+// Thread     the thread of the value.
 // Allocates  never.
-// Fails      a type that says nothing of itself does not compile; known_heap_bytes() says that it
-//            is not all.
-// Invariant  never less than what malloc of glibc takes for it; a piece that is used again may be
-//            one of up to 16 bytes more, because that rest is too small to be one itself.
+// Fails      an unknown type does not compile. known_heap_bytes() counts only the known part, and
+//            says so.
+// Invariant  never less than malloc of glibc takes for a new piece. A reused piece may be up to 16
+//            bytes larger, because such a rest is too small for a separate piece.
 #pragma once
 
 #include <concepts>
@@ -31,8 +31,8 @@
 
 namespace katana::container {
 
-// What malloc takes for a piece: its size with a head, in steps of 16, and no less than 32; a
-// separate mapping is rounded up to pages.
+// The number of bytes that malloc takes for a piece: its size with a head, in steps of 16, and at
+// least 32. A separate mapping is rounded up to pages.
 constexpr std::size_t allocation_bytes(std::size_t bytes) noexcept {
   constexpr std::size_t mapped_min = 128 * 1024;
   if (bytes >= mapped_min) return (bytes + 16 + 4095) & ~std::size_t{4095};
@@ -42,7 +42,7 @@ constexpr std::size_t allocation_bytes(std::size_t bytes) noexcept {
 
 namespace detail {
 
-// What is done about a type that says nothing of itself.
+// The treatment of an unknown type: it does not compile.
 struct EveryTypeIsKnown {
   template <class T>
   static std::size_t of_unknown() noexcept {
@@ -94,7 +94,7 @@ inline constexpr bool is_pair = false;
 template <class A, class B>
 inline constexpr bool is_pair<std::pair<A, B>> = true;
 
-// Three pointers and a colour, or a pointer and a hash, in front of what a node holds.
+// The head of a node: three pointers and a colour, or a pointer and a hash.
 inline constexpr std::size_t node_head_bytes = 32;
 
 inline std::size_t heap_bytes_of_value(const Value& value);
@@ -111,7 +111,8 @@ template <class T, class Unknown>
 std::size_t pointed_heap_bytes(const T& pointer, Unknown& unknown) {
   using Element = typename T::element_type;
   if (pointer == nullptr) return 0;
-  // The counts of a shared one stand in the same piece, or in a separate one: then it is less.
+  // make_shared() puts the counts of a shared pointer into the same piece. If they have a separate
+  // piece, the result is too small.
   constexpr std::size_t counts = 16;
   return allocation_bytes(counts + sizeof(Element)) + count_heap_bytes(*pointer, unknown);
 }
@@ -125,7 +126,7 @@ std::size_t count_heap_bytes(const T& value, Unknown& unknown) {
   } else if constexpr (std::same_as<T, Text>) {
     return value.capacity() != 0 ? allocation_bytes(value.capacity()) : 0;
   } else if constexpr (std::same_as<T, std::string>) {
-    constexpr std::size_t here_max = 15;  // more stands outside of the object
+    constexpr std::size_t here_max = 15;  // a longer text is outside of the object
     return value.capacity() > here_max ? allocation_bytes(value.capacity() + 1) : 0;
   } else if constexpr (is_optional<T>) {
     return value ? count_heap_bytes(*value, unknown) : 0;
@@ -164,19 +165,19 @@ std::size_t count_heap_bytes(const T& value, Unknown& unknown) {
 
 }  // namespace detail
 
-// Bytes of the heap that the value refers to, without sizeof(T), as the allocator rounds them.
+// The number of heap bytes of a value, without sizeof(T), rounded as the allocator does.
 template <class T>
 std::size_t heap_bytes(const T& value) {
   detail::EveryTypeIsKnown unknown;
   return detail::count_heap_bytes(value, unknown);
 }
 
-// The same of whatever type: what is known of it.
+// The known heap bytes of a value of any type.
 struct KnownHeapBytes {
   std::size_t bytes = 0;  // on the heap; a lower bound unless is_all
-  bool is_all = true;     // no type in it says nothing of itself
+  bool is_all = true;     // all types in the value are known
 };
-// This function compiles for every T, and counts 0 for a type that it does not know.
+// Counts the heap bytes of a value. It compiles for every T, and counts 0 for an unknown type.
 template <class T>
 KnownHeapBytes known_heap_bytes(const T& value) {
   detail::UnknownTypesAreNoted unknown;

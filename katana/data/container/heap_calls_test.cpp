@@ -1,4 +1,4 @@
-// What a format makes of a struct leaves the heap alone.
+// Tests that the formats write structs without heap calls.
 #include "katana/base/system/heap_calls_test.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Invariant: items and errors do not depend on how the text is cut; and where all of it is a JSON
-// array, its items are those that are read from the whole.
+// Invariant: items and errors do not depend on how the text is cut. If the text is a JSON array,
+// its items equal those of a read of the whole text.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -18,7 +18,7 @@ struct DecimalDigits {
   int exponent = 0;
 };
 
-// Of a double the fewest digits that read back as it; of an integer all of them.
+// The fewest digits that read back as the same double; all digits of an integer.
 DecimalDigits digits_of(Number number) noexcept {
   std::array<char, 64> text{};
   const auto real = static_cast<double>(number);

@@ -61,7 +61,7 @@ std::size_t offset_of_bad_string(Bytes text) noexcept {
   return begin;
 }
 
-// Of what follows `before`, as editors count: from 1, a column for each character.
+// The line and the column behind `before`, as editors count: from 1, one column per character.
 std::string line_and_column(Bytes before) {
   const auto lines = std::ranges::count(before, '\n');
   const Bytes line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
@@ -514,7 +514,7 @@ bool JsonNode::skip() {
   if (found == Kind::list) {
     return each_item([](JsonNode& node) { return node.skip(); }) == Taken::good;
   }
-  // What is one token is judged where it stands; the iteration goes past it.
+  // A single token is validated in its place; the iteration then goes past it.
   if (found == Kind::text) return take_escaped(token().data() + 1, text) == Taken::good;
   return unread() == Taken::mismatch;
 }

@@ -1,4 +1,4 @@
-// JSON reader: JSON (RFC 8259) into described structs, lists, dictionaries and Values, on
+// JSON reader: reads JSON (RFC 8259) into described structs, lists, dictionaries and Values, with
 // simdjson's on-demand parser.
 //
 //   Result<NewUser> user = read_json<NewUser>(text);
@@ -7,18 +7,18 @@
 //   if (!read_json(text, user, findings)) … findings.list() …    every fault with its place
 //
 // An integer has no fraction and fits the member: 1.0 and 1e2 are integers, as in JSON Schema.
-// Only std::optional takes null. Names come at most once. Text must be UTF-8. A number that no
-// member can hold is a finding, never rounded or wrapped. Ignored members are validated, too:
-// all accepted input is JSON.
+// Only std::optional takes null. A name occurs at most once. Text must be UTF-8. A number that does
+// not fit its member is a finding, and never rounded or wrapped. Ignored members are validated,
+// too: all accepted input is JSON.
 //
 // Borrows    the text, for the call.
-// Thread     any: a parser for each.
-// Allocates  what the members need. The parser and the copy of the text below are kept by the
-//            thread, up to kept_bytes_max of text.
-// Fails      Findings: one that says where the text is malformed, or all of what does not fit.
-// Invariant  reads no byte outside of `text`. simdjson reads past the end of its input, so text
-//            without padding is copied, once, to where that is allowed. simdjson.h, which takes a
-//            compiler two seconds, is included by json_read.cpp alone (decision 0086).
+// Thread     any: each has its parser.
+// Allocates  for the members. The thread keeps the parser and the copy of the text (see below), up
+//            to kept_bytes_max of text.
+// Fails      Findings: one with the place of malformed text, or all values that do not fit.
+// Invariant  reads no byte outside of `text`. simdjson reads past the end of its input. Text
+//            without padding is therefore copied, once, to padded memory. Only json_read.cpp
+//            includes simdjson.h, which takes a compiler two seconds (decision 0086).
 #pragma once
 
 #include <algorithm>
@@ -36,10 +36,10 @@
 
 namespace katana::container {
 
-// How many bytes must be readable behind text that is not to be copied.
+// The number of bytes that must be readable behind text that is not copied.
 inline constexpr std::size_t json_padding_bytes = 64;
 
-// Text with at least json_padding_bytes behind it that may be read, whatever they are.
+// Text with at least json_padding_bytes readable bytes of any content behind it.
 struct PaddedText {
   Bytes text;  // at the beginning of the padded memory
 };
@@ -51,7 +51,7 @@ struct JsonHandle {
   alignas(void*) std::array<std::byte, 24> storage;
 };
 
-// What is visited of an array or object.
+// The state of a walk through an array or object.
 struct JsonWalk {
   JsonHandle place;
   bool is_begun = false;
@@ -68,15 +68,15 @@ class JsonSource {
   JsonSource(const JsonSource&) = delete;
   JsonSource& operator=(const JsonSource&) = delete;
 
-  // False: malformed, and noted. A value that is no object or array is given as the only item of
-  // an array, because that is how simdjson reads it like any other.
+  // Begins a text. False: it is malformed, and noted. A value that is no object or array is wrapped
+  // as the only item of an array: simdjson then reads it like any other value.
   bool open(Bytes text, bool is_padded);
   bool is_wrapped() const noexcept { return is_wrapped_; }
-  // False: something follows the value, and it is noted.
+  // Ends the text. False: more text follows the value, and it is noted.
   bool close();
 
   Reading& reading() noexcept { return reading_; }
-  // Notes what went wrong between tokens.
+  // Notes an error between tokens.
   KATANA_RARE Taken malformed(Bytes words);
 
  private:
@@ -87,19 +87,19 @@ class JsonSource {
   static std::optional<std::size_t> offset(const void* self) noexcept;
   bool start(const char* text, std::size_t size);
   const char* copy(Bytes text);
-  // `error` is simdjson's.
+  // `error` is an error code of simdjson.
   KATANA_RARE Taken malformed_token(int error);
   KATANA_RARE bool refuse_text(int error, Bytes text);
 
   Kept* kept_;
-  bool owns_kept_;  // when the thread's own is in use
+  bool owns_kept_;  // true if the parser that the thread keeps was already in use
   bool is_wrapped_ = false;
   bool is_open_ = false;
   const char* begin_ = nullptr;
   Reading reading_;
 };
 
-// A name and the quote behind it.
+// The name of a member with the quote behind it.
 template <Described T, std::size_t index>
 inline constexpr auto quoted_name = [] {
   constexpr Bytes name = field_of<T, index>.name;
@@ -120,7 +120,7 @@ class JsonKey {
       return text_ == name;
     return is_raw<index, T>();
   }
-  // True: the key has escapes, and is compared without them from here on.
+  // True: the key has escapes. Later comparisons use the key without them.
   KATANA_RARE bool resolve();
   bool text(std::string& to);
 
@@ -129,7 +129,7 @@ class JsonKey {
   [[gnu::always_inline]] bool is_raw() const noexcept {
     constexpr Bytes name = field_of<T, index>.name;
     constexpr const auto& quoted = quoted_name<T, index>;
-    // In the text such a name has escapes.
+    // Such a name has escapes in the text.
     if constexpr (name.find_first_of("\"\\") != Bytes::npos) return false;
     if constexpr (quoted.size() <= json_padding_bytes) {
       return std::memcmp(raw_, quoted.data(), quoted.size()) == 0;  // the padding may be read
@@ -149,11 +149,12 @@ class JsonNode {
  public:
   static constexpr Bytes octets_words = "string of base64";
 
-  // The document's root, which is an object or array.
+  // Takes the root of the document, which is an object or array.
   explicit JsonNode(JsonSource& source) noexcept : source_(source) {}
 
   std::optional<Kind> kind();
-  // An integer that is written with a point or exponent, where no other number is wanted.
+  // Treats a number with a point or exponent as an integer if it is one and only integers are
+  // wanted.
   std::optional<Kind> kind_among(Kinds wanted);
   bool is_null() { return token().starts_with('n'); }
   std::string number_text();
@@ -196,21 +197,21 @@ class JsonNode {
     return leave(walk);
   }
 
-  // Of a source that is wrapped, becomes the value itself; false: there is none, and it is noted.
+  // For a wrapped source: becomes the value itself. False: there is none, and it is noted.
   bool unwrap(JsonWalk& walk);
-  // Of a node that was unwrapped, when it was read; false: another value follows, and it is noted.
+  // Called after an unwrapped node was read. False: another value follows, and it is noted.
   bool is_last(JsonWalk& walk);
 
  private:
   Taken open_list(JsonWalk& walk);
   Taken open_object(JsonWalk& walk);
   Taken leave(const JsonWalk& walk) noexcept;
-  // Becomes the next item; false: there is none, or what is there is malformed.
+  // Becomes the next item. False: there is none, or it is malformed.
   bool next_item(JsonWalk& walk);
-  // Becomes the value of the next field, and returns its name, behind the quote; null as above.
+  // Becomes the value of the next field. Returns its name, behind the quote; null: as false above.
   const char* next_field(JsonWalk& walk);
 
-  // From the value's first byte to that of the next token.
+  // The text from the value's first byte to the first byte of the next token.
   Bytes token();
   Bytes token_trimmed();
   bool is_literal();
@@ -223,7 +224,7 @@ class JsonNode {
 
   JsonSource& source_;
   JsonHandle value_;
-  bool is_root_ = true;  // and value_ is nothing
+  bool is_root_ = true;  // value_ is then unused
 };
 
 template <class T>
@@ -248,8 +249,8 @@ bool read_json_text(Bytes text, bool is_padded, T& value, Findings& findings,
 
 }  // namespace detail
 
-// Members that the text does not have keep what they were in `value`. False: see `findings`, and
-// `value` is filled in part.
+// Reads JSON into `value`. Members that the text does not have keep their value. False: see
+// `findings`; `value` is partly filled.
 template <class T>
 bool read_json(Bytes text, T& value, Findings& findings, const ReadOptions& options = {}) {
   return detail::read_json_text(text, false, value, findings, options);

@@ -1,6 +1,6 @@
-// Invariant: whatever the bytes, reading ends and reads nothing outside of them; what is accepted
-// is JSON for simdjson's own parser as well, and writes and reads back equal; what is malformed is
-// none for simdjson either, but for depth and half surrogate pairs, where simdjson is laxer.
+// Invariant: for any bytes, reading ends and reads nothing outside of them. Accepted text is JSON
+// for simdjson's parser, too, and the value is written and read back equal. Malformed text is no
+// JSON for simdjson either, except for depth and half surrogate pairs, which simdjson accepts.
 #include <simdjson.h>
 
 #include <cstddef>

@@ -47,7 +47,7 @@ void append_character(std::string& to, std::uint32_t character) {
   }
 }
 
-// What stands behind `\u`: one unit of UTF-16, or two that are one character.
+// Takes the digits behind `\u`: one unit of UTF-16, or two units that are one character.
 bool take_unicode(const char*& at, std::string& to) {
   const int unit = hexadecimal(at);
   if (unit < 0 || (unit >= 0xdc00 && unit < 0xe000)) return false;
@@ -65,7 +65,7 @@ bool take_unicode(const char*& at, std::string& to) {
   return true;
 }
 
-// What stands behind a backslash.
+// Takes the escape behind a backslash.
 bool take_escape(const char*& at, std::string& to) {
   switch (const char c = *at++; c) {
     case '"':
@@ -136,7 +136,8 @@ std::optional<WholeNumber> whole_number(Bytes number) {
   WholeNumber made{.is_negative = number.starts_with('-')};
   if (made.is_negative) number.remove_prefix(1);
   const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
-  // What is further away than the text has digits is zero, a fraction or beyond 64 bits.
+  // With a larger exponent than any text has digits, the number is zero, a fraction, or beyond 64
+  // bits.
   constexpr std::int64_t far = INT64_MAX / 4;
   std::int64_t exponent = 0;
   if (exponent_at != number.size()) {

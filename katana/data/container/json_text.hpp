@@ -1,9 +1,9 @@
-// JSON text: bytes and numbers as JSON writes them, into memory that the caller made sure of.
+// JSON text: writes bytes and numbers in the form of JSON into memory that the caller provides.
 //
 // Thread     any.
 // Allocates  never.
 // Fails      never: numbers that JSON does not have (NaN, infinities) become null.
-// Invariant  each function writes at most what its bound says, and returns where it ended.
+// Invariant  each function writes at most as many bytes as its bound, and returns the end.
 // Source     RFC 8259 §6.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace katana::container {
 
 // ---- characters: base/text/json_string.hpp ----
 
-// How many bytes from the front, at most `bytes_max`, end between two characters.
+// The largest number of bytes, at most `bytes_max`, that ends between two characters.
 constexpr std::size_t whole_characters(Bytes text, std::size_t bytes_max) noexcept {
   if (text.size() <= bytes_max) return text.size();
   std::size_t size = bytes_max;
@@ -32,11 +32,11 @@ constexpr std::size_t whole_characters(Bytes text, std::size_t bytes_max) noexce
 
 // ---- bytes: base64 (RFC 4648 §4), padded, in quotes ----
 
-// Room that put_base64() needs for so many bytes, with the quotes.
+// The room that put_base64() needs for this number of bytes, including the quotes.
 constexpr std::size_t json_octets_bound(std::size_t bytes) noexcept {
   return (bytes + 2) / 3 * 4 + 2;
 }
-// REQUIRES json_octets_bound(count) bytes at `at`.
+// Writes `count` bytes as base64. REQUIRES json_octets_bound(count) bytes at `at`.
 char* put_base64(char* at, const std::byte* octets, std::size_t count) noexcept;
 
 // ---- numbers ----
@@ -93,8 +93,8 @@ constexpr unsigned count_digits(std::uint64_t number) noexcept {
   return put_natural(at, 0 - static_cast<std::uint64_t>(number));
 }
 
-// The shortest digits that read back as the same number; always with a point or an exponent, so
-// that it reads back as a real one.
+// Writes the shortest digits that read back as the same number. They always have a point or an
+// exponent, and therefore read back as a real number.
 char* put_real(char* at, double number) noexcept;
 char* put_real(char* at, float number) noexcept;
 

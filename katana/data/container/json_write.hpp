@@ -1,22 +1,22 @@
-// JSON writer: described structs, lists, dictionaries and Values as JSON (RFC 8259), straight into
-// their destination.
+// JSON writer: writes described structs, lists, dictionaries and Values as JSON (RFC 8259),
+// directly into their destination.
 //
-//   write_json(user, text);     std::string, Text or Outbox; behind what is there
+//   write_json(user, text);     appends to a std::string, Text or Outbox
 //   to_json(user)               a std::string
 //
 //   described struct   object, all members in the order of the description; an empty std::optional
 //                      is null; an absent Patch is left out
-//   described variant  the object of what it holds, behind its discriminator
-//   AnyOf, Box         what it holds
+//   described variant  the object of its value, with the discriminator first
+//   AnyOf, Box         its value
 //   list               array                    dictionary          object
-//   std::string_view, std::span   as text and lists: what a struct for replies alone borrows
+//   std::string_view, std::span   as text and lists; for structs that are only written
 //   described enum     the enumerator's name    std::vector<std::byte>, Octets   base64 (RFC 4648)
 //   integer            all its digits           double, float   the shortest digits that read back
 //   NaN, infinity, an enum's value without a name               null: JSON has none
 //
 // Borrows    the value, for the call.
 // Thread     the destination's.
-// Allocates  nothing but what the destination needs to grow.
+// Allocates  only for the growth of the destination.
 // Fails      false: the Outbox has no more blocks. Written bytes stay in it.
 // Invariant  the output is well-formed, whatever the text in the value: bytes that are no UTF-8
 //            become U+FFFD.
@@ -44,7 +44,7 @@ concept IsText = TextMember<T> || BorrowedText<T>;
 template <class T>
 concept IsList = ListMember<T> || BorrowedList<T>;
 
-// ---- flat values: those whose length has a bound that is found without looking inside ----
+// ---- flat values: their length has a bound that is known without a look inside ----
 
 template <class T>
 consteval bool is_flat();
@@ -54,7 +54,7 @@ consteval bool are_fields_flat(std::index_sequence<index...>) {
   return (is_flat<MemberOf<decltype(field_of<T, index>)>>() && ...);
 }
 
-// Whose text has a bound.
+// A type with a TextForm that bounds the length of its text.
 template <class T>
 concept HasShortText = TextFormed<T> && requires { WrittenText<T>::size_max; };
 
@@ -78,8 +78,8 @@ constexpr std::size_t escaped_size(Bytes name) noexcept {
   return size;
 }
 
-// `,"name":`, with a brace instead of the comma before the first, and behind it the quote that
-// begins the text of a flat member.
+// The text `,"name":`. The first member has a brace instead of the comma. A flat text member has
+// its opening quote behind it.
 template <Described T, std::size_t index, bool opens_text = false>
 inline constexpr auto key_text = [] {
   constexpr Bytes name = field_of<T, index>.name;
@@ -106,8 +106,8 @@ inline constexpr std::size_t key_bytes = [] {
   return bytes;
 }();
 
-// Where the run of flat members ends that begins with this one; itself, if it is none or stands
-// within a run.
+// The end of the run of flat members that begins with this one. It is `index` itself if the member
+// is not flat or not the first of its run.
 template <Described T, std::size_t index>
 inline constexpr std::size_t flat_run_end = [] {
   constexpr std::size_t count = field_count<T>;
@@ -164,7 +164,7 @@ inline char* put_constant(char* at, Bytes text) noexcept {
   return at + text.size();
 }
 inline char* put_boolean(char* at, bool value) noexcept {
-  // Both are written whole, without a branch that a coin decides.
+  // Writes five bytes in both cases, without an unpredictable branch.
   std::memcpy(at, value ? "true " : "false", 5);
   return at + (value ? 4 : 5);
 }
@@ -189,8 +189,8 @@ template <std::size_t index, class T>
   }
 }
 
-// All of a struct in one function, with nothing left to call: what the compiler thinks of inlining
-// changed with every further caller, and the time by a factor of two.
+// Writes a whole struct in one function without further calls. Otherwise the compiler's choice of
+// inlining changed with every new caller, and the time changed by a factor of two.
 template <class T, std::size_t... index>
 [[gnu::noinline]] char* put_flat_struct(char* at, const T& value,
                                         std::index_sequence<index...>) noexcept {
@@ -200,7 +200,7 @@ template <class T, std::size_t... index>
   return at;
 }
 
-// REQUIRES room for flat_bound(value).
+// Writes a flat value. REQUIRES room for flat_bound(value) bytes.
 template <class T>
 [[gnu::always_inline]] inline char* put_flat(char* at, const T& value) noexcept {
   if constexpr (is_optional<T>) {
@@ -227,7 +227,7 @@ template <class T>
   }
 }
 
-// ---- everything else, piece by piece ----
+// ---- all other values, piece by piece ----
 
 template <class Output>
 class JsonWriter {
@@ -293,7 +293,7 @@ class JsonWriter {
     } else if constexpr (BytesMember<T>) {
       put_long_octets(value);
     } else if constexpr (is_optional<T>) {
-      put(*value);  // an empty one is short
+      put(*value);  // an empty optional is short
     } else if constexpr (DescribedEnum<T>) {
       put_long_text(enumerator_name(value));
     }  // numbers and booleans are short
@@ -339,7 +339,7 @@ class JsonWriter {
     put_character('"');
   }
 
-  // All members but those that are absent, with `separator` before the first, and the brace.
+  // Writes all members that are not absent, with `separator` before the first, and the brace.
   template <class T>
   void put_members(const T& value, char separator) {
     for_each_index<T>([&](auto index) {
@@ -386,7 +386,7 @@ class JsonWriter {
     put(value.*field_of<T, index>.pointer);
   }
 
-  // Members that follow on one another, in one window where they fit.
+  // Writes consecutive members, in one window if they fit.
   template <std::size_t first, class T, std::size_t... more>
   void put_flat_run(const T& value, std::index_sequence<more...>) {
     const std::size_t bound =
@@ -416,7 +416,7 @@ class JsonWriter {
     char separator = '[';
     for (const auto& item : list) {
       put_item(separator,
-               static_cast<const typename T::value_type&>(item));  // of vector<bool>, too
+               static_cast<const typename T::value_type&>(item));  // for vector<bool>, too
       separator = ',';
     }
     if (separator == '[') put_character('[');
@@ -475,11 +475,11 @@ template <class T>
 void write_json(const T& value, Text& to) {
   detail::write_json_into(TextOutput(to), value);
 }
-// Appends to `to`. False: the reactor has no block left, and a part was written.
+// Appends to `to`. False: the reactor has no block left, and only a part was written.
 template <class T>
 [[nodiscard]] bool write_json(const T& value, Outbox& to) {
   if constexpr (detail::is_flat<T>()) {
-    // Short, and the first there: without a window that may have to be changed.
+    // The value is short and the first in the outbox: no window is needed.
     const std::size_t bound = detail::flat_bound(value);
     const auto fill = [&](char* at) noexcept { return detail::put_flat(at, value); };
     if (bound <= window_bytes_max && to.write_first(bound, fill)) [[likely]]
@@ -488,7 +488,7 @@ template <class T>
   return detail::write_json_into(OutboxOutput(to), value);
 }
 
-// The JSON in a new string.
+// Returns the JSON in a new string.
 template <class T>
 std::string to_json(const T& value) {
   std::string text;

@@ -1,4 +1,4 @@
-// What has as many members as a description takes.
+// Tests of a struct with the largest number of described members.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,16 +1,16 @@
-// MessagePack reader: MessagePack into described structs, lists, dictionaries and Values.
+// MessagePack reader: reads MessagePack into described structs, lists, dictionaries and Values.
 //
 //   Result<NewUser> user = read_message_pack<NewUser>(bytes);
 //
-// Types must agree as for JSON (json_read.hpp); a real member takes integers, too. The keys of maps
-// are str. Extension types are refused.
+// Types must match as for JSON (json_read.hpp). A real member takes integers, too. The keys of maps
+// are of type str. Extension types are refused.
 //
 // Borrows    the bytes, for the call.
 // Thread     any.
-// Allocates  what the members need.
-// Fails      Findings: one that says where the bytes are malformed, or all of what does not fit.
-// Invariant  reads nothing outside of the bytes, and allocates no more for a list or map than
-//            what is there of it needs.
+// Allocates  for the members.
+// Fails      Findings: one with the place of malformed bytes, or all values that do not fit.
+// Invariant  reads nothing outside of the bytes. It allocates memory only for the present part of a
+//            list or map.
 // Source     the MessagePack specification (msgpack/spec.md).
 #pragma once
 
@@ -41,7 +41,7 @@ class PackSource {
 
   Reading& reading() noexcept { return reading_; }
   bool is_allowed();
-  // False: something follows the value, and it is noted.
+  // Ends the input. False: more bytes follow the value, and it is noted.
   bool close();
   KATANA_RARE Taken malformed(Bytes words) {
     reading_.malformed(words);
@@ -80,7 +80,7 @@ class PackKey {
   Bytes name_;
 };
 
-// What stands at the front of the source.
+// The value at the front of the source.
 class PackNode {
  public:
   static constexpr Bytes octets_words = "bytes";
@@ -89,14 +89,14 @@ class PackNode {
 
   std::optional<Kind> kind();
   bool is_null() { return source_.left() != 0 && source_.tag() == 0xc0; }
-  std::string number_text() { return shown(); }  // of integers; a double is another number
+  std::string number_text() { return shown(); }  // only for integers
   std::string shown();
   bool skip();
   Looked look(MemberVisitor& visitor);
   bool take_null();
 
   Taken take(bool& to);
-  // Small numbers, which are most, are their tags.
+  // Small numbers are equal to their tags; most numbers are small.
   [[gnu::always_inline]] Taken take(std::int64_t& to) {
     if (source_.left() == 0 || source_.tag() >= 0x80) return take_integer(to);
     to = source_.tag();
@@ -146,16 +146,17 @@ class PackNode {
  private:
   Taken take_integer(std::int64_t& to);
   Taken take_natural(std::uint64_t& to);
-  // A number that is an integer, as its 64 bits; nothing when it is none, or is cut off.
+  // An integer as its 64 bits.
   struct Number {
     std::uint64_t bits;
     bool is_negative;
-    std::uint8_t size;  // with its tag
+    std::uint8_t size;  // in bytes, with its tag
   };
   Taken peek_integer(Number& number);
-  // Text or bytes, which stay in the source.
+  // Takes text or bytes; `run` refers to the source.
   Taken take_run(Bytes& run, Kind wanted);
-  // The count of a list or map: its short form, and the tag of the form with 16 bits.
+  // Takes the count of a list or map. `fixed` is its short form, `tag16` the tag of the form with
+  // 16 bits.
   Taken take_count(std::uint8_t fixed, std::uint8_t tag16, std::uint32_t& count);
 
   PackSource& source_;
@@ -172,8 +173,8 @@ bool read_pack(Bytes octets, T& value, Findings& findings, const ReadOptions& op
 
 }  // namespace detail
 
-// Members that the bytes do not have keep what they were in `value`. False: see `findings`, and
-// `value` is filled in part.
+// Reads MessagePack into `value`. Members that the bytes do not have keep their value. False: see
+// `findings`; `value` is partly filled.
 template <class T>
 bool read_message_pack(Bytes octets, T& value, Findings& findings,
                        const ReadOptions& options = {}) {

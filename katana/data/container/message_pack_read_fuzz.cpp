@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes, reading ends and reads nothing outside of them, and what is
-// accepted writes and reads back equal, as a value of any shape and as a struct.
+// Invariant: for any bytes, reading ends and reads nothing outside of them. An accepted Value or
+// struct is written and read back equal.
 #include "katana/data/container/message_pack_read.hpp"
 
 #include <cstddef>

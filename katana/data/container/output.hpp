@@ -1,17 +1,17 @@
-// Outputs: where encoders write, a window of memory at a time.
+// Outputs: the destinations of encoders, which get one window of memory at a time.
 //
-//   StringOutput   behind what a std::string holds
-//   TextOutput     behind what a Text holds: recycled memory, no heap call once warm
+//   StringOutput   appends to a std::string
+//   TextOutput     appends to a Text: recycled memory, no heap call after warm-up
 //   OutboxOutput   into the blocks of an Outbox
 //
-// An encoder asks room(at, count) for `count` bytes behind `at`, up to which everything is
-// written, and gets where to go on; finish(at) ends it.
+// An encoder calls reserve(at, count) for `count` more bytes; all bytes up to `at` are written. It
+// gets the place to go on. finish(at) ends the output.
 //
 // Borrows    its target, until finish().
 // Thread     the target's.
 // Allocates  as the target does: OutboxOutput never.
-// Fails      finish() is false when the target was full. Until then bytes go to a spare window, so
-//            that encoders need no branch for it.
+// Fails      finish() is false when the target was full. Until then bytes go to a spare window:
+//            encoders need no branch for a full target.
 // Invariant  count ≤ window_bytes_max.
 #pragma once
 
@@ -27,14 +27,14 @@
 
 namespace katana::container {
 
-inline constexpr std::size_t window_bytes_max = 1024;  // that reserve() may be asked for at once
+inline constexpr std::size_t window_bytes_max = 1024;  // largest count of one reserve()
 
 // Appends to a std::string, which grows.
 class StringOutput {
  public:
   explicit StringOutput(std::string& to) : to_(to), begin_bytes_(to.size()) { use(to.capacity()); }
   char* begin() noexcept { return to_.data() + begin_bytes_; }
-  // A place for `count` bytes, of which the ones up to `at` are kept. REQUIRES count ≤
+  // Returns a place for `count` bytes. The bytes up to `at` are kept. REQUIRES count ≤
   // window_bytes_max.
   char* reserve(char* at, std::size_t count) {
     return static_cast<std::size_t>(end_ - at) >= count ? at : grow(at, count);
@@ -46,8 +46,7 @@ class StringOutput {
   }
 
  private:
-  // Bytes behind what is written are written before anybody reads them, so filling them first
-  // would be for nothing.
+  // The bytes are written before they are read. It therefore does not fill them first.
   void use(std::size_t bytes) {
     to_.resize_and_overwrite(bytes, [](char*, std::size_t size) { return size; });
     end_ = to_.data() + to_.size();
@@ -81,8 +80,8 @@ class TextOutput {
   char* end_;
 };
 
-// Written bytes stay in the outbox even when it is full before the end: the reply is then to be
-// aborted.
+// Appends to an Outbox. Written bytes stay in it even when it is full before the end. The caller
+// must then abort the reply.
 class OutboxOutput {
  public:
   explicit OutboxOutput(Outbox& to) noexcept : to_(to) {}
@@ -98,8 +97,8 @@ class OutboxOutput {
   }
 
  private:
-  // The first window is what a short value needs, so that the block which the head of a reply began
-  // is used; then come whole blocks.
+  // The first window is small enough for a short value, and uses the block that the head of a reply
+  // began. The next windows are whole blocks.
   static constexpr std::size_t first_bytes = 512;
 
   [[gnu::noinline]] char* next_window(char* at, std::size_t count) noexcept;
@@ -109,7 +108,7 @@ class OutboxOutput {
   char* begin_ = nullptr;
   char* end_ = nullptr;
   bool full_ = false;
-  // Takes what a block is too small for, to be copied; and, once full, bytes that are not read.
+  // Takes bytes that a block is too small for, to copy them; in a full outbox, bytes to be dropped.
   std::array<char, window_bytes_max> spare_;
 };
 

@@ -1,31 +1,31 @@
-// Reading: what the readers of JSON, MessagePack and forms have in common: how a struct is filled
-// from nodes, and what is said of input that does not fit.
+// Reading: the common part of the readers of JSON, MessagePack and forms. It fills a struct from
+// nodes, and reports input that does not fit.
 //
-// A node stands for one value of the input that was not read yet. Its members:
+// A node is one value of the input that was not read yet. Its members:
 //
-//   kind()                       what it is; nothing when it is malformed
+//   kind()                       its kind; nothing when it is malformed
 //   take_null()  take(bool&)  take(std::int64_t&)  take(std::uint64_t&)  take(double&)
-//   take(std::string&)  take(Octets&)
+//   take(std::string&)   take(Octets&)
 //   each_item(visit)             visit(node) → bool for each; false ends it
 //   each_field(visit)            visit(key, node) → bool; key.is<index, T>(), key.resolve(),
 //                                key.text(name)
 //   is_null()                    kind() == Kind::null, quickly
-//   skip()                       reads past it, and judges it nevertheless
-//   look(visitor)                shows the members of an object; the node is still to be read,
-//                                unless it says otherwise
-//   number_text()                the text of a number, as it stands there; empty: it is none
+//   skip()                       reads past it, and validates it nevertheless
+//   look(visitor)                visits the members of an object; the node must still be read,
+//                                unless the result says otherwise
+//   number_text()                the original text of a number; empty: the value is no number
 //   shown()                      the text of a number, for a message
-//   kind_among(kinds), take_file(file)    of a form alone: which of these kinds a text is read as,
-//                                         and a part that is a file
-//   number()                     of an item of a form alone: as which it was sent
+//   kind_among(kinds), take_file(file)    only in a form: the kind among these as which a text is
+//                                         read, and a part that is a file
+//   number()                     only for an item of a form: the number under which it was sent
 //
 // Borrows    findings and options, for the call.
 // Thread     one.
-// Allocates  what the members of the struct need, and messages.
+// Allocates  for the members of the struct, and messages.
 // Fails      Outcome::stop after malformed input; Outcome::refused after a finding, and then
 //            reading goes on behind the value.
-// Invariant  lists and objects in one another are no deeper than depth_max, whether they are wanted
-//            or passed over.
+// Invariant  nested lists and objects are no deeper than depth_max, whether they are read or
+//            skipped.
 #pragma once
 
 #include <algorithm>
@@ -59,8 +59,8 @@ namespace katana::container::detail {
 
 enum class Taken : std::uint8_t {
   good,
-  mismatch,      // it is something else, and still to be read
-  out_of_range,  // a number that the type cannot hold; still to be read
+  mismatch,      // the value has another kind, and must still be read
+  out_of_range,  // a number that the type cannot hold; it must still be read
   malformed,     // noted already
 };
 enum class Outcome : std::uint8_t { good, refused, stop };
@@ -70,7 +70,7 @@ struct Looked {
   bool is_read = false;       // the object is empty, and was read
 };
 
-// Where a value stands: a name or an index in what contains it. Lives on the stack of the reader.
+// The place of a value: a name or an index in its container. It lies on the stack of the reader.
 struct Place {
   const Place* outer = nullptr;
   Bytes name = {};
@@ -80,7 +80,7 @@ struct Place {
 
 class Reading {
  public:
-  // What malformed input is of, and where: "malformed JSON: missing comma, near byte 17".
+  // The format and the place of malformed input: "malformed JSON: missing comma, near byte 17".
   struct Where {
     Bytes format;
     std::optional<std::size_t> (*offset)(const void* source);
@@ -89,12 +89,12 @@ class Reading {
   Reading(Findings& findings, const ReadOptions& options, Where where) noexcept
       : findings_(findings), options_(options), where_(where) {}
 
-  // Outcome::refused.
+  // Adds a finding. Returns Outcome::refused.
   KATANA_RARE Outcome report(const Place& place, std::string words);
-  // Of a member that none of `names` is; the nearest of them is named.
+  // Reports a member with a name that is not in `names`, and suggests the nearest of them.
   KATANA_RARE Outcome report_unknown(const Place& outer, Bytes name,
                                      std::span<const std::string_view> names);
-  // Outcome::stop. The first one counts.
+  // Notes malformed input; only the first call counts. Returns Outcome::stop.
   KATANA_RARE Outcome malformed(Bytes words);
   KATANA_RARE Outcome mismatch(const Place& place, Bytes expected, std::optional<Kind> got,
                                std::string shown);
@@ -160,7 +160,7 @@ Outcome refuse(Node& node, Bytes expected, const Place& place, Reading& reading)
   return reading.mismatch(place, expected, got, std::move(shown));
 }
 
-// What comes of a value that a node was asked for.
+// The outcome after a node was asked for a value.
 template <class Node>
 [[gnu::always_inline]] inline Outcome finish_read(Taken taken, Node& node, Bytes expected,
                                                   const Place& place, Reading& reading) {
@@ -176,7 +176,7 @@ template <class Node, class T>
     double wide = 0;
     const Taken taken = node.take(wide);
     value = static_cast<T>(wide);
-    // A double that is finite and a float that is not: out of the range of its type.
+    // A finite double became an infinite float: the number is out of the range of its type.
     const bool fits = std::same_as<T, double> || value - value == 0 || wide - wide != 0;
     if (taken == Taken::good && !fits) {
       return reading.mismatch(place, "number that a float can hold", Kind::real, {});
@@ -232,7 +232,7 @@ Outcome read_text_form(Node& node, T& value, const Place& place, Reading& readin
   return outcome;
 }
 
-// Where an item stands, for people: in a form as it is numbered there.
+// The index of an item for messages; for a form, the number in its name.
 template <class Node>
 [[gnu::always_inline]] inline std::size_t index_of(const Node& item, std::size_t position) {
   if constexpr (requires { item.number(); }) {
@@ -250,7 +250,7 @@ Outcome read_list(Node& node, T& list, const Place& place, Reading& reading) {
   Outcome all = Outcome::good;
   const auto visit = [&](auto& item) {
     item_place.index = index_of(item, count++);
-    // Values that no rule permits are not kept either: a client decides how many there are.
+    // Items beyond length_max are not kept, because a client decides how many there are.
     if (count > P::rules.length_max) return item.skip();
     typename T::value_type element{};
     const Outcome outcome = read_value<RulesOfEach<P>>(item, element, item_place, reading);
@@ -267,7 +267,7 @@ Outcome read_list(Node& node, T& list, const Place& place, Reading& reading) {
   return all;
 }
 
-// The element of that name, or nullptr when there is one already.
+// Adds an element of that name. nullptr: a map has one already; a vector of pairs is not searched.
 template <class T>
 auto* add_entry(T& dictionary, std::string&& name) {
   if constexpr (is_vector_of_pairs<T>) {
@@ -343,7 +343,7 @@ KATANA_RARE Outcome pass_unknown(Node& node, Key& key, UnknownNames unknown, con
   return reading.report_unknown(place, name, names);
 }
 
-// Reads the member at `index`, when that is the one the key names.
+// Reads the member at `index` if the key has its name.
 template <std::size_t index, class T, class Node, class Key>
 [[gnu::always_inline]] inline bool read_field(Node& node, Key& key, T& value, Seen<T>& seen,
                                               Place& place, Reading& reading, Outcome& outcome) {
@@ -359,7 +359,7 @@ template <std::size_t index, class T, class Node, class Key>
   return true;
 }
 
-// What becomes of names that the description does not have.
+// The treatment of names that the description does not have.
 struct UnknownMembers {
   template <class Node, class Key>
   Outcome pass(Node& node, Key& key, UnknownNames unknown, const Place& place,
@@ -384,7 +384,7 @@ Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading,
         };
     constexpr auto all_fields = std::make_index_sequence<field_count<T>>();
     bool known = read_one(all_fields);
-    // A key may be written with escapes; it is compared as it stands first.
+    // A key may have escapes. It is first compared in its original form.
     if (!known && key.resolve()) known = read_one(all_fields);
     if (!known) outcome = others.pass(item, key, unknown, place, described_names<T>, reading);
     if (outcome != Outcome::good) [[unlikely]]
@@ -401,7 +401,7 @@ Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading,
 
 // ---- variants ----
 
-// The discriminator among them was looked at already.
+// Like UnknownMembers, but passes over the discriminator, which was read already.
 struct DiscriminatorAndUnknown {
   Bytes discriminator;
   bool is_seen = false;
@@ -417,7 +417,7 @@ struct DiscriminatorAndUnknown {
   }
 };
 
-// A member that is looked for.
+// Searches for a member by its name.
 struct SoughtMember final : MemberVisitor {
   explicit SoughtMember(Bytes sought) noexcept : wanted(sought) {}
   bool visit(Bytes name, Kinds its_kinds, Bytes its_text) override {
@@ -428,7 +428,7 @@ struct SoughtMember final : MemberVisitor {
     return false;
   }
   bool is_text() const noexcept { return (kinds & kinds_of(Kind::text)) != 0; }
-  // Nothing: it is malformed.
+  // The kind of the member; nothing: it is malformed.
   std::optional<Kind> kind() const noexcept {
     if (kinds == 0) return std::nullopt;
     return static_cast<Kind>(std::countr_zero(kinds));
@@ -440,8 +440,8 @@ struct SoughtMember final : MemberVisitor {
   std::string text = {};
 };
 
-// Looks for the discriminator first, so an object is gone through once more than it would be: at
-// most depth_max times in all, however variants contain variants.
+// Searches for the discriminator first, which needs one more pass over the object. Nested variants
+// cause at most depth_max passes in all.
 template <class Node, class V>
 Outcome read_variant(Node& node, V& value, const Place& place, Reading& reading) {
   constexpr const auto& description = alternatives_of<V>;
@@ -514,7 +514,7 @@ Outcome read_any_scalar(Node& node, Value& value, const Place& place, Reading& r
   return outcome;
 }
 
-// An integer that 64 bits with a sign cannot hold may be one that they can without.
+// Reads an integer. If it does not fit into 64 bits with a sign, it may fit without a sign.
 template <class Node>
 Outcome read_any_integer(Node& node, Value& value, const Place& place, Reading& reading) {
   std::int64_t integer = 0;
@@ -588,7 +588,7 @@ Outcome read_any_text(Node& node, T& value, const Place& place, Reading& reading
   return reading.report(place, katana::detail::broken_text(expected, shown));
 }
 
-// What an object without members makes of a value.
+// Fills a value from an object without members.
 template <class T>
 Outcome read_empty_object(T& value, const Place& place, Reading& reading) {
   if constexpr (is_box<T>) {
@@ -606,7 +606,7 @@ Outcome read_empty_object(T& value, const Place& place, Reading& reading) {
   }
 }
 
-// Looks at the names first, as read_variant() does.
+// Reads the names first, as read_variant() does.
 template <class Node, class T>
 Outcome read_best_object(Node& node, T& value, const Place& place, Reading& reading) {
   ObjectChoice<T> choice;
@@ -626,7 +626,7 @@ Outcome read_best_object(Node& node, T& value, const Place& place, Reading& read
   return outcome;
 }
 
-// What a node is; of what may be read as several kinds, one of `wanted`.
+// The kind of a node. If it may be read as several kinds, one of `wanted`.
 template <class Node>
 std::optional<Kind> kind_among(Node& node, Kinds wanted) {
   if constexpr (requires { node.kind_among(wanted); }) {
@@ -666,7 +666,7 @@ Outcome read_any_of(Node& node, T& value, const Place& place, Reading& reading) 
   return outcome;
 }
 
-// ---- all of them ----
+// ---- all types ----
 
 template <class P, class Node, class T>
 [[gnu::always_inline]] inline Outcome read_kind(Node& node, T& value, const Place& place,

@@ -69,7 +69,7 @@ inline Order some_order() {
           .mail = "a\\b"};
 }
 
-// What an outbox holds, as one text.
+// The pending bytes of an outbox, as one text.
 inline std::string text_of(const Outbox& outbox) {
   std::string text;
   std::array<iovec, 4096> entries;

@@ -1,12 +1,12 @@
-// Value: data whose shape is known only when it is there: null, a boolean, a number, text, bytes,
-// a list, or an object that keeps the order of its members.
+// Value: data of a form that is known only at run time. It is null, a boolean, a number, text,
+// bytes, a list, or an object that keeps the order of its members.
 //
-// Owns       all that it holds.
+// Owns       its content.
 // Thread     a value.
 // Allocates  from the heap for text above 15 bytes, for bytes, lists and objects.
-// Fails      as_…() REQUIRES the kind it names; get_…() is null or nothing for another one.
-// Invariant  equal values are those that no format can tell apart: integers compare by number
-//            whatever their sign, real numbers by their bits (-0.0 is not 0.0, a NaN equals
+// Fails      as_…() REQUIRES the kind in its name; get_…() is null or nothing for another one.
+// Invariant  values are equal if no format can tell them apart. Integers compare by number, with or
+//            without a sign. Real numbers compare by their bits (-0.0 is not 0.0, a NaN equals
 //            itself), and 1 is not 1.0.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace katana::container {
 
-// What a Value holds. natural: an integer above the largest signed one.
+// The kind of content of a Value. natural: an integer above the largest signed one.
 enum class Kind : std::uint8_t {
   null,     // the default of a Value
   boolean,  // bool
@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   real,     // double
   text,     // UTF-8
   octets,   // bytes; base64 in JSON
-  list,     // of values of any kinds
+  list,     // values of any kinds
   object    // members in the order in which they were added
 };
 
@@ -42,9 +42,9 @@ class Value;
 struct Member;
 
 using Octets = std::vector<std::byte>;  // bytes; base64 in JSON
-using List = std::vector<Value>;        // of values of any kinds
+using List = std::vector<Value>;        // values of any kinds
 
-// Members in the order in which they were added. Looking one up takes time in proportion to their
+// Members in the order in which they were added. The time of a lookup is proportional to their
 // number.
 class Object {
  public:
@@ -58,19 +58,19 @@ class Object {
 
   std::size_t size() const noexcept;
   bool empty() const noexcept;
-  void reserve(std::size_t count);  // room for so many members, to add them without moving
-  // Null when there is none.
+  void reserve(std::size_t count);  // makes room for `count` members, which are then not moved
+  // The value of the member with this name; null when there is none.
   const Value* find(Bytes name) const noexcept;
   Value* find(Bytes name) noexcept;
-  // Replaces the member of that name where it stands, or adds it behind the others.
+  // Replaces the value of the member with this name, or adds it behind the others.
   Value& set(Bytes name, Value value);
-  // REQUIRES that there is no member of that name, without looking.
+  // Adds a member without a search. REQUIRES that there is no member of that name.
   Value& add(std::string name, Value value);
   bool erase(Bytes name);
-  // Whether some name occurs twice, which only add() can bring about. n log n.
+  // True if a name occurs twice, which only add() can cause. Takes n log n steps.
   bool has_duplicates() const;
 
-  // Members may be changed, but two must not come to have one name.
+  // Members may be changed, but two must not get the same name.
   Member* begin() noexcept;
   Member* end() noexcept;
   const Member* begin() const noexcept;
@@ -105,29 +105,29 @@ class Value {
   Value(List list);
   Value(Object object);
 
-  // It decides which as_…() may be called.
+  // The kind, which decides which as_…() may be called.
   Kind kind() const noexcept { return static_cast<Kind>(content_.index()); }
   // True for a default-constructed Value; JSON null.
   bool is_null() const noexcept { return kind() == Kind::null; }
 
-  // REQUIRE the kind.
+  // The content. They REQUIRE its kind.
   const std::string& as_text() const { return as<std::string>(); }
   const List& as_list() const { return as<List>(); }
   List& as_list() { return as<List>(); }
   const Object& as_object() const { return as<Object>(); }
   Object& as_object() { return as<Object>(); }
 
-  // Null for another kind.
+  // The content; null for another kind.
   const std::string* get_text() const noexcept { return std::get_if<std::string>(&content_); }
   const Octets* get_octets() const noexcept { return std::get_if<Octets>(&content_); }
   std::optional<bool> get_boolean() const noexcept {
     const bool* const found = std::get_if<bool>(&content_);
     return found != nullptr ? std::optional(*found) : std::nullopt;
   }
-  // Numbers, where the type can hold them exactly.
+  // A number, if the type can hold it exactly.
   std::optional<std::int64_t> get_integer() const noexcept;
   std::optional<std::uint64_t> get_natural() const noexcept;
-  // Any number, rounded to the nearest that there is.
+  // Any number, rounded to the nearest double.
   std::optional<double> get_real() const noexcept;
   const List* get_list() const noexcept { return std::get_if<List>(&content_); }
   const Object* get_object() const noexcept { return std::get_if<Object>(&content_); }
@@ -186,8 +186,8 @@ struct Member {
   }
 };
 
-// Here, where a member is complete. Copying, moving and destroying is compiled once, in value.cpp:
-// a variant makes much code of it in every source.
+// Defined here, where Member is complete. Copy, move and destruction are compiled once, in
+// value.cpp, because a variant would generate much code for them in every source.
 inline std::size_t Object::size() const noexcept { return members_.size(); }
 inline bool Object::empty() const noexcept { return members_.empty(); }
 inline Member* Object::begin() noexcept { return members_.data(); }

@@ -7,8 +7,8 @@
 // Thread     any.
 // Allocates  is_unique() a list of indexes; JsonChoices its values, once.
 // Fails      JsonChoices REQUIRES its text to be a list in JSON.
-// Invariant  1 is 1.0, the order of an object's members does not count, and is_unique() takes
-//            n log n comparisons, because a client decides how many items there are.
+// Invariant  1 equals 1.0, and the order of an object's members does not count. A call of
+//            is_unique() takes n log n comparisons, because a client decides the number of items.
 // Source     JSON Schema 2020-12, Core §4.2.2, Validation §6.
 #pragma once
 
@@ -29,17 +29,18 @@
 
 namespace katana::container {
 
-// An order in which values that are equal in JSON, and only those, are equivalent.
+// An order in which two values are equivalent if and only if they are equal in JSON.
 std::weak_ordering compare_json(const Value& one, const Value& other);
 
-// Whether it has one of these types of JSON Schema: "object null". An integer is a number, too.
+// True if the value has one of these types of JSON Schema: "object null". An integer is a number,
+// too.
 bool has_type(const Value& value, Bytes types);
 
 // A list of values in JSON.
 class JsonChoices {
  public:
   explicit JsonChoices(Bytes list);
-  // By JSON's equality: 1 and 1.0 are one number (JSON Schema §4.2.2).
+  // True if a choice equals the value in JSON: 1 and 1.0 are one number (JSON Schema §4.2.2).
   bool contains(const Value& value) const;
 
  private:
@@ -69,7 +70,7 @@ bool is_before(const T& one, const T& other) {
 
 }  // namespace detail
 
-// Whether no two items are equal.
+// True if no two items are equal.
 template <ListMember T>
 bool is_unique(const T& list) {
   using Item = typename T::value_type;
@@ -84,12 +85,12 @@ bool is_unique(const T& list) {
          }) == order.end();
 }
 
-// Whether `value` equals one of `choices`.
+// True if `value` equals one of `choices`.
 template <class T>
 bool is_one_of(const T& value, std::initializer_list<std::type_identity_t<T>> choices) {
   return std::ranges::find(choices, value) != choices.end();
 }
-// The same of text.
+// The same for text.
 inline bool is_one_of(const std::string& value, std::initializer_list<Bytes> choices) {
   return std::ranges::find(choices, Bytes(value)) != choices.end();
 }

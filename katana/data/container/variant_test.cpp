@@ -58,7 +58,7 @@ std::string drawing_fault_of(Bytes json) {
   const Result<Drawing> read = read_json<Drawing>(json);
   return read ? "none" : read.error().describe();
 }
-// Of a value of any shape, as MessagePack.
+// The MessagePack of a JSON text.
 std::string packed(Bytes json) { return to_message_pack(*read_json<Value>(json)); }
 std::string packed_drawing_fault_of(Bytes json) {
   const Result<Drawing> read = read_message_pack<Drawing>(packed(json));

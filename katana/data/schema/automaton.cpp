@@ -231,7 +231,7 @@ bool Automaton::matches_at_end(const Set& set, bool at_begin) const {
   return last.matches();
 }
 
-// What comes behind a character, and a match that begins behind it.
+// Adds the nodes behind a character, and the start of a match that begins behind it.
 void Automaton::step(const Set& from, std::uint16_t by, Set& to, std::size_t& visits) const {
   to.clear();
   for (const Index each : from.list()) {

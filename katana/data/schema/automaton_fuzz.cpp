@@ -1,5 +1,5 @@
-// An expression and a text, with a line end between them: an automaton finds what PCRE2 finds,
-// within a budget that is proportional to the text.
+// The input is an expression and a text, with a line end between them. An automaton gives the
+// answer of PCRE2, within a budget that is proportional to the text.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 

@@ -29,7 +29,7 @@ constexpr Bytes assertion_vocabulary =
     "https://json-schema.org/draft/2020-12/vocab/format-assertion";
 constexpr std::size_t depth_max = 256;  // of schemas in one another
 
-// What a keyword has, as far as schemas are in it.
+// The way in which a keyword contains schemas.
 enum class Holds : std::uint8_t { one, list, names };
 constexpr std::pair<Bytes, Holds> keywords_with_schemas[] = {
     {"$defs", Holds::names},
@@ -65,7 +65,7 @@ struct Place {
   std::string where;
 };
 
-// What a resource's dialect asks for.
+// The requirements of a resource's dialect.
 struct Dialect {
   bool has_validation = true;
   bool asserts_formats = false;

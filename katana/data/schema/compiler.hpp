@@ -1,4 +1,4 @@
-// compile(): a document as what Evaluation needs.
+// compile(): compiles a document for Evaluation.
 //
 // Thread     any.
 // Allocates  in proportion to the document.
@@ -17,7 +17,7 @@
 
 namespace katana::schema {
 
-// Of the schemas at `pointers` (RFC 6901), which share what they refer to.
+// Compiles the schemas at `pointers` (RFC 6901). They share the schemas to which they refer.
 Result<std::shared_ptr<const Compiled>> compile(container::Value document,
                                                 std::span<const std::string> pointers,
                                                 Options options);

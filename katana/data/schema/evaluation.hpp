@@ -1,31 +1,28 @@
-// Evaluation: whether an instance fits a compiled schema, whatever the instance is made of.
+// Evaluation: decides whether an instance of any representation fits a compiled schema.
 //
-// An instance is a View (value_view.hpp, json_view.cpp): a small value with
+// An instance is a View (value_view.hpp, json_view.cpp): a small value in which no name occurs
+// twice. It has these members:
 //
 //   Type type()                one of null, boolean, integer, number, string, array, object
 //   Number number()            text()            boolean()
-//   std::size_t size()         of an array or object
+//   std::size_t size()         for an array or object
 //   for_each_item(f)           f(View) for each item; false ends it
 //   for_each_member(f)         f(Bytes name, View) likewise
-//   has(name)                  of an object
+//   has(name)                  for an object
+//   identity()                 for an array or object: unique within the same data
 //
-//   identity()                 of an array or object: no other one of the same data has it
-//
-// in which no name comes twice.
-//
-// Its steps are taken from a budget. Where schemas lead back to themselves by several
-// ways, what was found out of a value is remembered (memo.hpp), so that a filter of a hundred
-// operators in one another takes a hundred times what one takes.
+// It takes its steps from a budget. Recursive schemas may reach the same value by several paths.
+// The verdict for a value is then remembered (memo.hpp). A filter of a hundred nested operators
+// therefore costs a hundred times as much as one operator.
 //
 // Owns       its notes.
 // Borrows    the schema, the findings, the budget and the instance.
 // Thread     one: a call's.
-// Allocates  findings; what `unevaluated…` and schemas that lead back to themselves remember;
-//            `uniqueItems`.
-// Fails      when the budget is spent, a pattern cannot be decided, or schemas are depth_max deep
-//            in one another: the instance does not fit then, whatever `not` and `anyOf` make of
-//            that, and the findings say why.
-// Invariant  with `quiet_` it stops at the first fault and finds nothing.
+// Allocates  findings; notes of `unevaluated…` and of recursive schemas; `uniqueItems`.
+// Fails      when the budget is spent, a pattern cannot be decided, or schemas are nested to
+//            depth_max. The instance then does not fit, whatever `not` and `anyOf` say, and the
+//            findings have the reason.
+// Invariant  with `quiet_` it stops at the first mistake and adds no finding.
 #pragma once
 
 #include <fmt/format.h>
@@ -47,19 +44,19 @@
 
 namespace katana::schema {
 
-// What of an instance was evaluated, by the number of the item or member.
+// The evaluated parts of an instance, by the number of the item or member.
 class Evaluated {
  public:
-  // Allocates when the number is the largest so far.
+  // Adds a number. Allocates when it is the largest so far.
   void add(std::size_t index) {
     if (index >= seen_.size()) seen_.resize(index + 1);
     seen_[index] = true;
   }
-  // Whatever number they have.
+  // Adds all numbers.
   void add_all() noexcept { all_ = true; }
-  // Of any number.
+  // True if the number was added. Any number is allowed.
   bool has(std::size_t index) const { return all_ || (index < seen_.size() && seen_[index]); }
-  // The members of the other are evaluated here, too.
+  // One more than the largest number that add() got. merge(): adds all numbers of the other.
   std::size_t size() const noexcept { return seen_.size(); }
   void merge(const Evaluated& other) {
     all_ = all_ || other.all_;
@@ -82,7 +79,7 @@ class Evaluation {
   Evaluation(container::Findings& findings, StepBudget& budget)
       : findings_(findings), budget_(budget) {}
 
-  // True: it holds. Otherwise the findings say where it does not. Once.
+  // Evaluates the instance, once. False: the findings name the places of the mistakes.
   bool run(const Node& node, const View& instance) {
     const bool fits = evaluate(node, instance, nullptr);
     return fits && !is_stopped_;
@@ -92,7 +89,7 @@ class Evaluation {
   static constexpr std::size_t depth_max = 512;
   static constexpr std::uint64_t steps_of_note = 4;
   static constexpr std::uint64_t steps_of_multiple = 4;
-  static constexpr std::size_t bytes_per_step = 16;  // of text that is read once
+  static constexpr std::size_t bytes_per_step = 16;  // bytes of text that one step may read
 
   // A step into the instance, on the stack of its caller.
   struct Step {
@@ -107,7 +104,7 @@ class Evaluation {
     const Resource* resource;
   };
 
-  // `evaluated`: of this instance, for a schema above; null: not needed.
+  // `evaluated` gets the evaluated parts of this instance for a schema above; null: not needed.
   bool evaluate(const Node& node, const View& instance, Evaluated* evaluated) {
     if (!take(1)) return false;
     if (node.judgement != Judgement::keywords) {
@@ -213,7 +210,7 @@ class Evaluation {
   }
 
   bool check_text(const Node& node, Bytes text) {
-    // A code point is one to four bytes: that decides nearly always.
+    // A code point has one to four bytes. The size in bytes therefore nearly always decides.
     const bool is_long_enough = text.size() / 4 >= node.length_min;
     if (!is_long_enough || text.size() > node.length_max) {
       if (!take(text.size() / bytes_per_step)) return false;
@@ -288,7 +285,7 @@ class Evaluation {
     return fits;
   }
 
-  // Without findings; what it evaluated counts only if it fits.
+  // Evaluates without findings. The evaluated parts count only if the instance fits.
   bool try_schema(const Node& node, const View& instance, Evaluated* notes) {
     ++quiet_;
     Evaluated tried;
@@ -380,7 +377,8 @@ class Evaluation {
            fault("must contain at most {} of the items that it may contain", node.contained_max);
   }
 
-  // n log n, even for items that an attacker chose. False, too, when the budget is spent.
+  // Takes n log n steps, even for items that an attacker chose. False, too, when the budget is
+  // spent.
   bool are_unique(const View& instance) {
     if (!take(instance.size())) return false;
     std::vector<std::pair<std::uint64_t, View>> items;
@@ -404,7 +402,7 @@ class Evaluation {
 
   bool check_object(const Node& node, const View& instance, Evaluated* notes) {
     if (!node.looks_at_properties) return true;
-    if (node.properties_min != 0 || node.properties_max != SIZE_MAX) {  // to count costs
+    if (node.properties_min != 0 || node.properties_max != SIZE_MAX) {  // a count is expensive
       const std::size_t size = instance.size();
       if (size < node.properties_min) {
         return fault("must have at least {} members", node.properties_min);
@@ -513,19 +511,19 @@ class Evaluation {
     return fits;
   }
 
-  // ---- faults ----
+  // ---- mistakes ----
 
-  // False, so that `return fault(…)` reads well. The words are made only if somebody reads them.
+  // Returns false, for `return fault(…)`. The words are formatted only if they are kept.
   template <class... Arguments>
   bool fault(fmt::format_string<const Arguments&...> words, const Arguments&... arguments) {
     if (quiet_ != 0) return false;
-    const bool is_kept = !findings_.full();  // else it is only counted
+    const bool is_kept = !findings_.full();  // otherwise the finding is only counted
     findings_.add(is_kept ? pointer() : std::string(),
                   is_kept ? fmt::format(words, arguments...) : std::string());
     return false;
   }
 
-  // Ends all of it.
+  // Ends the whole evaluation.
   KATANA_RARE bool stop(Bytes words) {
     if (is_stopped_) return false;
     is_stopped_ = true;
@@ -542,9 +540,9 @@ class Evaluation {
       return true;
     return stop({});
   }
-  // To look for one name among all.
+  // Takes the steps of a search for one name.
   bool take_look(const View& instance) { return take(1 + instance.size() / 4); }
-  // Code that drew from the budget directly has done all its work.
+  // False if code that takes steps from the budget directly has spent it.
   bool check_spent() {
     if (!budget_.is_spent()) [[likely]]
       return true;

@@ -20,11 +20,11 @@ constexpr std::size_t bytes_passed_per_step = 256;
 constexpr std::uint64_t matches_per_step = 2;
 constexpr std::uint32_t matches_first = 8;         // a limit that most texts need no more than
 constexpr std::uint32_t matches_max = 16'000'000;  // PCRE2's own is 10,000,000
-// What the smallest expression takes to compile, and what one of nested counts can take.
+// The steps to compile the smallest expression, and the most steps per byte, for nested counts.
 constexpr std::uint64_t steps_of_compiling = 2'000;
 constexpr std::uint64_t steps_of_a_byte = 4;
 
-// What a thread matches with: PCRE2 fills them in.
+// The memory with which a thread matches; PCRE2 fills it.
 struct Memory {
   Memory()
       : data(pcre2_match_data_create(1, nullptr)),

@@ -1,14 +1,14 @@
-// Expression: a regular expression of ECMA 262, as `pattern` and `patternProperties` have it.
+// Expression: a regular expression of ECMA 262, for `pattern` and `patternProperties`.
 //
-// An Automaton decides in time proportional to the text. An expression that it does not know, one
-// that refers back or looks ahead or behind, is for PCRE2, which goes back as often as the budget
-// lets it.
+// An Automaton decides in time proportional to the text. It does not know back references,
+// lookahead and lookbehind. PCRE2 decides such expressions, and backtracks as far as the budget
+// allows.
 //
-// Owns       what PCRE2 compiled, and the automaton. The memory of a match is the thread's.
+// Owns       the compiled code of PCRE2, and the automaton. The thread owns the memory of a match.
 // Thread     any, at once.
 // Allocates  compile(); the first match of a thread; find() where the automaton has no table.
-// Fails      compile() with an Error that says where in the expression. find() is `costly` when the
-//            budget has not enough steps, so that no text can stop a reactor.
+// Fails      compile() with an Error that names the place in the expression. find() is `costly`
+//            when the budget has too few steps: no text can block a reactor.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ namespace katana::schema {
 
 class Expression {
  public:
-  // `text` is UTF-8.
+  // Compiles an expression. `text` is UTF-8.
   static Result<Expression> compile(Bytes text);
-  // Whether compile() would take it; costs less.
+  // True if compile() would accept the text. It costs less than compile().
   static bool is_valid(Bytes text, StepBudget& budget);
-  // Anywhere in the text. Text that is not UTF-8 does not match.
+  // Searches for a match anywhere in the text. Text that is not UTF-8 does not match.
   Found find(Bytes text, StepBudget& budget) const;
-  // Its time is proportional to the text.
+  // True if the time of find() is proportional to the text.
   bool is_linear() const noexcept { return automaton_.has_value(); }
 
  private:
@@ -44,9 +44,9 @@ class Expression {
   Found find_by_code(Bytes text, StepBudget& budget) const;
   Found match_at(Bytes text, std::size_t offset, StepBudget& budget) const;
 
-  CodePointer code_;  // of an automaton's nothing; matches at its offset alone
+  CodePointer code_;  // null with an automaton; matches only at its offset
   std::optional<Automaton> automaton_;
-  bool is_anchored_;  // it matches at the begin of a text or nowhere
+  bool is_anchored_;  // it can match only at the begin of a text
 };
 
 }  // namespace katana::schema

@@ -154,7 +154,7 @@ class TreeReader {
     return set_tree(set_of({{*code, *code}}));
   }
 
-  // What stands behind a backslash, and is one character in a class and outside of one.
+  // Reads an escape behind a backslash that is one character, inside and outside a class.
   std::optional<char32_t> escaped_code() {
     const char kind = left_.front();
     left_.remove_prefix(1);
@@ -177,7 +177,7 @@ class TreeReader {
     return static_cast<char32_t>(kind);
   }
 
-  // Of "[", which is read.
+  // Reads the class behind "[", which is read already.
   std::optional<Tree> character_class() {
     const bool is_negated = take('^');
     CharacterSet set;

@@ -1,12 +1,13 @@
-// ExpressionTree: a regular expression of ECMA 262 as a tree, if an automaton can decide it: one
-// without references back, without looking ahead or behind, and without words and scripts.
+// ExpressionTree: a regular expression of ECMA 262 as a tree, if an automaton can decide it. Such
+// an expression has no back references, no lookahead or lookbehind, no word boundaries and no
+// scripts.
 //
-// It reads only constructs that have the same meaning in PCRE2 as Expression calls it.
+// It accepts only constructs that have the same meaning in PCRE2, with the options of Expression.
 //
 // Owns       its parts.
 // Thread     a value.
 // Allocates  freely, in proportion to the expression.
-// Fails      parse_expression() with nothing: PCRE2 has to decide.
+// Fails      parse_expression() returns nothing if PCRE2 must decide.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +20,16 @@
 
 namespace katana::schema {
 
-// A set of code points: ranges in order, none of which touches another.
+// A set of code points, as ranges in order that do not touch each other.
 class CharacterSet {
  public:
-  using Range = std::pair<char32_t, char32_t>;    // both are in it
+  using Range = std::pair<char32_t, char32_t>;    // both ends are in the range
   static constexpr char32_t code_max = 0x10ffff;  // the last code point of Unicode
 
-  // REQUIRES from <= to.
+  // Adds a range. REQUIRES from <= to.
   void add(char32_t from, char32_t to) { ranges_.emplace_back(from, to); }
   void add(const CharacterSet& other);
-  // Puts the ranges in order. REQUIRED before those below.
+  // Puts the ranges in order. The functions below REQUIRE it.
   void normalise();
   CharacterSet complement() const;
   const std::vector<Range>& ranges() const noexcept { return ranges_; }
@@ -40,10 +41,10 @@ class CharacterSet {
 };
 
 struct ExpressionTree {
-  // What a part matches.
+  // The kind of text that a part matches.
   enum class Kind : std::uint8_t {
-    set,           // one character of it
-    sequence,      // the parts, one behind the other; without parts: nothing
+    set,           // one character of the set
+    sequence,      // the parts, one behind the other; without parts: empty text
     alternatives,  // one of the parts
     repeat,        // the one part, `least` to `most` times
     begin,         // ^: the place before the text
@@ -51,14 +52,14 @@ struct ExpressionTree {
   };
   static constexpr std::size_t endless = SIZE_MAX;  // `most` of a repeat without an upper bound
 
-  Kind kind = Kind::sequence;              // decides which members below count
+  Kind kind = Kind::sequence;              // tells which members below are valid
   CharacterSet set = {};                   // of Kind::set, normalised
-  std::vector<ExpressionTree> parts = {};  // of the others
+  std::vector<ExpressionTree> parts = {};  // of the other kinds
   std::size_t least = 1;                   // of Kind::repeat
   std::size_t most = 1;                    // likewise; endless: any number
 };
 
-// `expression` is UTF-8, and PCRE2 takes it.
+// Parses an expression, which is UTF-8 and valid for PCRE2.
 std::optional<ExpressionTree> parse_expression(Bytes expression);
 
 }  // namespace katana::schema

@@ -207,7 +207,7 @@ struct Parser {
     copy = std::make_unique_for_overwrite<char[]>(copy_bytes);
   }
 
-  // Of a copy of the text, which stays.
+  // Parses a copy of the text; the copy is kept.
   simdjson::error_code parse(Bytes text, std::size_t depth, dom::element& root) {
     if (text.size() > bytes_max) return simdjson::CAPACITY;
     fit(text.size() + container::json_padding_bytes);
@@ -237,7 +237,7 @@ bool is_tiny(Bytes number) noexcept {
   return shift + point - first < 0;
 }
 
-// What simdjson refuses is JSON all the same: an integer beyond 64 bits, and a number beyond
+// Replaces JSON numbers that simdjson refuses: an integer beyond 64 bits, and a number beyond
 // doubles.
 void append_nearest(std::string& to, Bytes number) {
   std::int64_t integer = 0;

@@ -1,6 +1,5 @@
-// Memo: what an evaluation has found out already: whether a value fits a schema. Schemas that refer
-// to one another ask for the same thing again and again, by as many ways as lead there, which are
-// exponentially many.
+// Memo: remembers whether a value fits a schema during one evaluation. Recursive schemas ask for
+// the same verdict once for each path to the value. The number of paths may be exponential.
 //
 // Owns       its table.
 // Thread     one: a call's.
@@ -18,20 +17,20 @@ struct Node;
 
 class Memo {
  public:
-  // What the evaluation knows of an instance and a schema.
+  // The verdict about an instance and a schema.
   enum class Verdict : std::uint8_t {
     unknown,     // not evaluated yet
     fits,        // the instance fits the schema
-    fails,       // and no error was reported
-    fails_told,  // the findings say why
+    fails,       // it does not fit, and no finding was added
+    fails_told,  // it does not fit, and the findings have the reason
   };
 
-  // The verdict that set() noted; unknown: there is none.
+  // The verdict of an earlier set(); unknown: there is none.
   Verdict find(const Node* node, std::uint64_t instance) const noexcept {
     if (entries_.empty()) return Verdict::unknown;
     return entries_[place_of(node, instance)].verdict();
   }
-  // `verdict` is not unknown.
+  // Notes a verdict, which is not `unknown`.
   void set(const Node* node, std::uint64_t instance, Verdict verdict) {
     if ((count_ + 1) * 2 > entries_.size()) grow();
     Entry& entry = entries_[place_of(node, instance)];
@@ -40,7 +39,7 @@ class Memo {
   }
 
  private:
-  // Nodes are aligned: the last two bits of their address are the verdict.
+  // Nodes are aligned. The last two bits of their address are free for the verdict.
   struct Entry {
     Entry() = default;
     Entry(const Node* node, std::uint64_t of_instance, Verdict verdict) noexcept
@@ -49,15 +48,15 @@ class Memo {
     bool is(const Node* node, std::uint64_t of_instance) const noexcept {
       return (key & ~std::uint64_t{3}) == key_of(node) && instance == of_instance;
     }
-    std::uint64_t key = 0;  // 0: there is none
+    std::uint64_t key = 0;  // 0: the entry is free
     std::uint64_t instance = 0;
   };
   static std::uint64_t key_of(const Node* node) noexcept {
     return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(node));
   }
 
-  // Where the entry is, or would be. Addresses are not chosen by those who send data, and places in
-  // a document follow one another: no key is needed against collisions.
+  // The index of the entry, or of the free place for it. A client chooses neither addresses nor
+  // the consecutive places in a document. No key against collisions is needed.
   std::size_t place_of(const Node* node, std::uint64_t instance) const noexcept {
     std::uint64_t mixed =
         (key_of(node) ^ (instance * 0x9e37'79b9'7f4a'7c15)) * 0xbf58'476d'1ce4'e5b9;

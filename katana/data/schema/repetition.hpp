@@ -1,7 +1,7 @@
-// mark_repeated(): which schemas an evaluation may ask the same thing by several ways.
+// mark_repeated(): marks the schemas that an evaluation may reach by several paths for one value.
 //
-// Of schemas that lead back to themselves, such as a filter of filters, that number doubles with
-// each level of the data; of others it depends on the schema alone.
+// For recursive schemas, such as a filter of filters, the number of paths doubles with each level
+// of the data. For other schemas it depends only on the schema.
 //
 // Thread     one, while the schemas are compiled.
 // Allocates  in proportion to the schemas.
@@ -12,8 +12,8 @@
 
 namespace katana::schema {
 
-// Sets Node::is_repeated. None is where there is a `$dynamicRef`: what that refers to depends on
-// the way.
+// Sets Node::is_repeated. It marks no schema if there is a `$dynamicRef`, because the target of one
+// depends on the path.
 void mark_repeated(Compiled& compiled);
 
 }  // namespace katana::schema

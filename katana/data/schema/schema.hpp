@@ -1,29 +1,30 @@
-// Schema: a JSON Schema (draft 2020-12), compiled, and whether data fits it.
+// Schema: a compiled JSON Schema (draft 2020-12), which checks data.
 //
 //   Result<schema::Schema> schema = schema::Schema::compile(document);
 //   container::Findings findings;
-//   if (!schema->check(value, findings)) … findings.list() …    every fault with its place
-//   if (!schema->check_json(text, findings)) …                  the same, and whether it is JSON
+//   if (!schema->check(value, findings)) … findings.list() …    every mistake with its place
+//   if (!schema->check_json(text, findings)) …                  the same, and checks that it is
+//   JSON
 //
-// All keywords of the vocabularies Core, Applicator, Unevaluated, Validation, Meta-Data, Format
-// Annotation and Content are known. `format` and `content…` are notes, unless formats are asserted:
-// then a format that is known (Options::assert_formats) is checked. `$ref` reaches this document,
-// and those that Options names: nothing is ever fetched.
+// It knows all keywords of the vocabularies Core, Applicator, Unevaluated, Validation, Meta-Data,
+// Format Annotation and Content. `content…` is only a note. `format` is a note, too, unless formats
+// are asserted (Options::assert_formats): known formats are then checked. `$ref` reaches this
+// document, and those that Options names. Nothing is ever fetched.
 //
-// Numbers are compared by value: 1.0 is an integer, and a number of JSON that no double can hold is
-// the nearest that can. Expressions are those of ECMA 262, as far as PCRE2 has them.
+// Numbers are compared by value: 1.0 is an integer. A JSON number that does not fit into a double
+// becomes the nearest double. Expressions are those of ECMA 262, as far as PCRE2 supports them.
 //
-// A check takes steps from a budget, as many as StepBudget::for_bytes() has where the caller gives
-// none. All that one request makes a program check takes from one.
+// A check takes steps from a budget. If the caller gives none, it has the steps of
+// StepBudget::for_bytes(). All checks for one request share one budget.
 //
-// Owns       all that it was compiled from.
+// Owns       the documents from which it was compiled.
 // Borrows    the data, for the call.
 // Thread     any, at once.
-// Allocates  compile(); of check() only findings, `uniqueItems` of more than a few, and what
-//            `unevaluated…` has to remember; check_json() a parser for each thread.
+// Allocates  compile(); check() only findings, `uniqueItems` of more than a few items, and the
+//            notes of `unevaluated…`; check_json() a parser for each thread.
 // Fails      compile() with an Error that names the place in the schema: "#/properties/age/minimum:
-//            expected a number". A check that is given up, because the budget is spent or schemas
-//            refer to one another without end, is false, and its finding says so.
+//            expected a number". A check returns false, with a finding, if the budget is spent or
+//            schemas refer to each other without end.
 // Invariant  findings name the place in the data and the keyword, never the data itself.
 #pragma once
 
@@ -47,29 +48,30 @@ struct Node;
 
 class Schema {
  public:
-  // Of the whole document, which it takes. The Error says where it is wrong.
+  // Compiles the whole document, and owns it. The Error names the place of the mistake.
   static Result<Schema> compile(container::Value document, Options options = {});
-  // Of that place in the document, a JSON pointer (RFC 6901), such as "/components/schemas/User".
+  // Compiles the schema at a JSON pointer (RFC 6901), such as "/components/schemas/User".
   static Result<Schema> compile_at(container::Value document, Bytes pointer, Options options = {});
 
-  // Among several places in it, in their order: they share what they refer to, and the document.
+  // Compiles the schemas at several pointers, in their order. They share the document and the
+  // schemas to which they refer.
   static Result<std::vector<Schema>> compile_each(container::Value document,
                                                   std::span<const std::string> pointers,
                                                   Options options = {});
 
-  // False: `findings` has more, with their places in the value. Any thread.
+  // Checks a value. False: `findings` has the mistakes with their places. Any thread may call it.
   bool check(const container::Value& value, container::Findings& findings) const;
   bool check(const container::Value& value, container::Findings& findings,
              StepBudget& budget) const;
-  // A string, without a Value of it.
+  // Checks a string, without the need of a Value.
   bool check_text(Bytes text, container::Findings& findings) const;
   bool check_text(Bytes text, container::Findings& findings, StepBudget& budget) const;
-  // Names that come twice in an object are a finding, because readers disagree which one counts.
+  // Checks JSON. A repeated name in an object is a finding: readers disagree which one counts.
   bool check_json(Bytes text, container::Findings& findings,
                   const container::ReadOptions& options = {}) const;
   bool check_json(Bytes text, container::Findings& findings, StepBudget& budget,
                   const container::ReadOptions& options = {}) const;
-  // What data of it look like: see shape.hpp. Valid as long as the schema.
+  // The root node, for Shape (shape.hpp). It is valid as long as the schema.
   const Node& root() const noexcept KATANA_VIEW { return *root_; }
 
  private:

@@ -24,7 +24,7 @@ Schema compiled(Bytes json, Options options = {}) {
   if (!made) throw std::runtime_error(made.error().describe());
   return *std::move(made);
 }
-// What is found, both ways: "/a: is missing; /b: …"; empty: it fits.
+// The findings of check() and check_json(): "/a: is missing; /b: …"; empty: the data fits.
 std::string found(const Schema& schema, Bytes json) {
   container::Findings by_value, by_text;
   const bool fits = schema.check(value_of(json), by_value);

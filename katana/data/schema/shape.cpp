@@ -20,8 +20,7 @@ std::uint8_t types_of(const Value& value) noexcept {
   return static_cast<std::uint8_t>(ValueView(value).type());
 }
 
-// What is known of nodes that were looked at already; of one that leads back to itself it is
-// everything.
+// The known types of nodes that were visited already. A recursive node has all types.
 using KnownTypes = std::vector<std::pair<const Node*, std::uint8_t>>;
 
 std::uint8_t types_of(const Node& node, KnownTypes& known);
@@ -104,7 +103,7 @@ std::uint8_t Shape::types() const {
     all &= types;
     any |= types;
   }
-  // Of alternatives that have nothing in common any may be meant.
+  // If the nodes have no common type, any of their types may be meant.
   return all != 0 || nodes_.empty() ? all : any;
 }
 

@@ -1,14 +1,14 @@
-// Shape: which kinds of data a schema takes, for those who make data of texts (parameters, forms).
+// Shape: the kinds of data that a schema accepts, for readers of texts (parameters, forms).
 //
-// References and allOf narrow the shape; any branch of anyOf and oneOf counts. `not` and `if`
-// are left to the check.
+// References and allOf narrow the shape. Every branch of anyOf and oneOf counts. `not` and `if` are
+// left to the check.
 //
 // Borrows    the schema.
 // Thread     a value.
 // Allocates  the list of its nodes.
-// Fails      never: what cannot be told is everything.
-// Invariant  a shape has each node once: what it takes is bounded by the schema, however deep the
-//            data is.
+// Fails      never: an unknown part accepts everything.
+// Invariant  a shape has each node once. Its size is bounded by the schema, however deep the data
+//            is.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ class Shape {
  public:
   explicit Shape(const Node& node) : nodes_{&node} {}
 
-  // A set of Type; where a number is taken, so is an integer.
+  // A set of Type. If it accepts a number, it accepts an integer, too.
   std::uint8_t types() const;
-  // Of an array, and of an object: what is there.
+  // The shape of an item of an array, and of a member of an object.
   Shape item(std::size_t index) const;
   Shape member(Bytes name) const;
-  // The properties that are described, in the order of the schema.
+  // The described properties, in the order of the schema.
   std::vector<std::string> names() const;
-  // Whether an object may have others.
+  // True if an object may have other members.
   bool takes_other_names() const;
 
  private:
@@ -40,8 +40,8 @@ class Shape {
   std::vector<const Node*> nodes_;
 };
 
-// What a text stands for, as one of `types`: "7" is the number where one is taken, and "true" the
-// boolean; "" is null where no string is. Otherwise it is the text.
+// Converts a text to one of `types`: "7" to a number, and "true" to a boolean, if these are
+// accepted. "" becomes null if a string is not accepted. Otherwise the result is the text.
 container::Value value_of_text(Bytes text, std::uint8_t types);
 
 }  // namespace katana::schema

@@ -115,7 +115,7 @@ TEST(JsonSchemaSuite, every_required_test_has_its_outcome) {
   std::printf("%zu tests of the suite, each by value and by text\n", count);
 }
 
-// What docs/guides/json-schema.md says of the optional ones.
+// The statement of docs/guides/json-schema.md about the optional tests.
 TEST(JsonSchemaSuite, the_optional_tests_that_have_another_outcome_are_these) {
   const auto known = suite();
   if (!known) GTEST_SKIP() << no_suite;
@@ -133,7 +133,7 @@ TEST(JsonSchemaSuite, the_optional_tests_that_have_another_outcome_are_these) {
     }
   }
   std::printf("%zu of %zu optional tests have another outcome\n", all, count);
-  // Of pinned sources: what is mended, or added, changes a number here.
+  // The sources are pinned. A repaired or added test changes a number here.
   EXPECT_EQ(wrong, (std::map<std::string, std::size_t>{{"cross-draft", 1},
                                                        {"dependencies-compatibility", 14},
                                                        {"duration", 10},

@@ -1,11 +1,10 @@
-// ValueView: a container::Value as Evaluation sees instances. With what all views have: equal() and
-// hash() by the rules of JSON Schema.
+// ValueView: a view of a container::Value for Evaluation. equal() and hash() serve all views, by
+// the rules of JSON Schema.
 //
 // Borrows    the value.
 // Thread     a value.
 // Allocates  equal() of arrays and objects.
-// Fails      never. Octets, which JSON does not have, are a string that matches nothing but its
-//            type.
+// Fails      never. JSON has no `Octets`: they count as a string that matches only its type.
 // Source     JSON Schema 2020-12, Core §4.2.2.
 #pragma once
 
@@ -29,10 +28,10 @@ namespace katana::schema {
 class ValueView {
  public:
   explicit ValueView(const Value& value) noexcept : value_(&value) {}
-  // A name as its own instance.
+  // A view of a text, such as the name of a member.
   static ValueView of_text(Bytes text) noexcept { return ValueView(text); }
 
-  // One bit; a number without a fraction is integer_type.
+  // The type, as one bit. A number without a fraction is integer_type.
   Type type() const noexcept {
     if (value_ == nullptr) return string_type;
     switch (value_->kind()) {
@@ -48,38 +47,38 @@ class ValueView {
     }
     return null_type;
   }
-  // Of another type 0.
+  // The number; 0 for another type.
   Number number() const noexcept {
     if (const auto integer = value_->get_integer()) return static_cast<Number>(*integer);
     if (const auto natural = value_->get_natural()) return static_cast<Number>(*natural);
     return static_cast<Number>(value_->get_real().value_or(0));
   }
-  // Valid as long as the value. Of another type, and of bytes, empty.
+  // The text, valid as long as the value; empty for bytes and for another type.
   Bytes text() const noexcept {
     if (value_ == nullptr) return text_;
     return value_->kind() == container::Kind::text ? Bytes(value_->as_text()) : Bytes();
   }
-  // REQUIRES boolean_type.
+  // The boolean. REQUIRES boolean_type.
   bool boolean() const noexcept { return *value_ == Value(true); }
   std::size_t size() const noexcept {
     if (const auto* const list = value_->get_list()) return list->size();
     return value_->as_object().size();
   }
-  // For an array or object: no other one has it.
+  // A number that is unique for an array or object.
   std::uint64_t identity() const noexcept {
     return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value_));
   }
-  // REQUIRES object_type.
+  // True if the object has a member of that name. REQUIRES object_type.
   bool has(Bytes name) const noexcept { return value_->as_object().find(name) != nullptr; }
 
-  // `visit` is false when it wants no more.
+  // Calls visit(ValueView) for each item, until it returns false.
   template <class Visit>
   void for_each_item(Visit&& visit) const {
     for (const Value& each : value_->as_list()) {
       if (!visit(ValueView(each))) return;
     }
   }
-  // Likewise, with the name, in the order of the object.
+  // Calls visit(Bytes, ValueView) for each member in its order, until it returns false.
   template <class Visit>
   void for_each_member(Visit&& visit) const {
     for (const container::Member& each : value_->as_object()) {
@@ -89,11 +88,11 @@ class ValueView {
 
  private:
   explicit ValueView(Bytes text) noexcept : text_(text) {}
-  const Value* value_ = nullptr;  // null: it is text_
+  const Value* value_ = nullptr;  // null: the value is text_
   Bytes text_;
 };
 
-// Both draw from a budget, and what they give has no meaning when it is spent.
+// equal() and hash() take steps from a budget. Their result is meaningless when it is spent.
 template <class A, class B>
 bool equal(const A& a, const B& b, StepBudget& budget);
 
@@ -114,7 +113,7 @@ bool equal_items(const A& a, const B& b, StepBudget& budget) {
   return same;
 }
 
-// By name, so that many members take n log n.
+// Compares sorted members, which takes n log n steps.
 template <class A, class B>
 bool equal_members(const A& a, const B& b, StepBudget& budget) {
   if (a.size() != b.size() || !budget.take(a.size())) return false;
@@ -136,7 +135,7 @@ bool equal_members(const A& a, const B& b, StepBudget& budget) {
 
 }  // namespace detail
 
-// 1 is 1.0, and the order of members does not count.
+// True if the instances are equal: 1 equals 1.0, and the order of members does not count.
 template <class A, class B>
 bool equal(const A& a, const B& b, StepBudget& budget) {
   const Type type = a.type();
@@ -155,7 +154,7 @@ bool equal(const A& a, const B& b, StepBudget& budget) {
   }
 }
 
-// Equal instances have the same.
+// A hash that is the same for equal instances.
 template <class View>
 std::uint64_t hash(const View& view, const KeyedHash& keyed, StepBudget& budget) {
   const Type type = view.type();

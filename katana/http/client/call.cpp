@@ -93,8 +93,8 @@ bool Call::is_full() const noexcept {
   return streams_ && response_.content_.size() >= context_.options().stream_bytes_max;
 }
 
-// At this many unread bytes the server may wait for the reader: with HTTP/2 it may send again
-// once half of the window is read.
+// At this many unread bytes the server waits for the reader. With HTTP/2 it may send again once
+// half of the window is read.
 bool Call::is_behind() const noexcept {
   return streams_ && response_.content_.size() >= context_.options().stream_bytes_max / 2;
 }
@@ -109,8 +109,8 @@ Text Call::take_content() noexcept {
   return taken;
 }
 
-// The server has `timeout` for the next piece of content. While the reader is behind, no deadline
-// runs: the wait is not the server's fault.
+// The server has `timeout` for the next piece of the body. While the reader is behind, no deadline
+// runs: the server is not at fault.
 void Call::arm() noexcept {
   if (is_behind()) {
     cancel();

@@ -4,9 +4,9 @@
 //      └──────────────┴────deadline, limit, connection lost────────────┘
 //
 // Owns       the response as far as it has come, a timer, and its place in a list.
-// Borrows    the Outgoing, the ReactorContext, and the driver that carries it.
+// Borrows    the Outgoing, the ReactorContext, and the driver that carries the call.
 // Thread     its reactor's.
-// Fails      error() says what happened; repeat() whether the request may be sent again.
+// Fails      error() says what failed; repeat() says whether the request may be sent again.
 // Invariant  the coroutine resumes in the RunQueue, never inside a call of a session. Destroying
 //            the call cancels it: the driver that carries it resets its stream or its connection.
 #pragma once
@@ -33,8 +33,8 @@ class Upload;
 // Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
 enum class Repeat : std::uint8_t {
   never,  // repeating it could do harm, or would not help
-  // Its connection had served another request and was lost before the first byte of the reply: the
-  // server may have processed the request, which is harmless if the method is idempotent.
+  // The connection had served another request and was lost before the first byte of the reply. The
+  // server may have processed the request, which is harmless for an idempotent method.
   if_idempotent,
   // The server has stated that it did not process the request (RFC 9113 §8.7).
   always,
@@ -43,10 +43,10 @@ enum class Repeat : std::uint8_t {
 // Why a call is cancelled: the caller destroyed it, or its deadline passed.
 enum class CancelReason : std::uint8_t { caller, deadline };
 
-// What a call tells the driver that carries it.
+// A call notifies the driver that carries it through these functions.
 class CallCarrier {
  public:
-  // The reply is not wanted any more. The call is forgotten before this returns.
+  // The caller no longer wants the reply. The driver forgets the call before this returns.
   virtual void cancel_call(Call& call, CancelReason reason) noexcept = 0;
   // The caller has read `bytes` of the content of a streaming call.
   virtual void on_content_read(Call& call, std::size_t bytes) noexcept = 0;
@@ -59,55 +59,58 @@ class CallCarrier {
 
 class Call final : public Runnable, private net::TimerEntry {
  public:
-  // What a coroutine waits for. content: some content, or its end.
+  // The part of the reply that a coroutine waits for. content: some bytes of the body, or its end.
   enum class Wanted : std::uint8_t { whole, head, content };
 
-  // The head must be there by `deadline`, which is `timeout` from the beginning, and with
-  // Wanted::whole the content, too. Of content that is read piece by piece, each has `timeout`.
+  // `deadline` is the beginning plus `timeout`. The head must arrive by then, and with
+  // Wanted::whole the body, too. If the body is read piece by piece, each piece has its own
+  // `timeout`.
   Call(ReactorContext& context, const Outgoing& outgoing, Wanted wanted, Instant deadline,
        Duration timeout) noexcept;
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Waits until what is wanted is there. REQUIRES that the call was submitted to a ReactorPool.
+  // Waits until the wanted part of the reply is there. REQUIRES that the call was submitted to a
+  // ReactorPool.
   bool await_ready() const noexcept { return ready(); }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
   void await_resume() const noexcept {}
-  // It resumes no caller until it is awaited again.
+  // The call resumes no caller until it is awaited again.
   void stop_waiting() noexcept {
     waiting_ = Waiting();
     if (stage_ != Stage::waiting) leave_list();
   }
 
-  // After it was awaited.
+  // Valid after the call was awaited.
   bool failed() const noexcept { return error_.has_value(); }
   const Error& error() const noexcept { return *error_; }
   Repeat repeat() const noexcept { return repeat_; }
   bool done() const noexcept { return stage_ == Stage::done; }
   Response& response() noexcept { return response_; }
   void want(Wanted wanted) noexcept { wanted_ = wanted; }
-  // The content received since the last time; more may follow.
+  // Returns the body bytes received since the last call; more may follow.
   Text take_content() noexcept;
 
   // ---- for pools and drivers
   const Outgoing& outgoing() const noexcept { return outgoing_; }
   Duration timeout() const noexcept { return timeout_; }
-  // False: the call has failed, and takes nothing more.
+  // Returns false if the call has failed; it then accepts no more input.
   bool take_head(unsigned status, Text head) noexcept;
   void take_head(unsigned status, const http::Head& fields) noexcept;
   bool take_content(Bytes content) noexcept;
-  // The caller reads the content piece by piece: CallCarrier::on_content_read() reports it.
+  // True if the caller reads the body piece by piece; CallCarrier::on_content_read() reports each
+  // read.
   bool streams() const noexcept { return streams_; }
-  // The driver pauses the content until the caller has read some.
+  // True if the driver must pause the body until the caller has read some of it.
   bool is_full() const noexcept;
-  // Null: the request has no content, or Outgoing::content.
+  // Null if the request has no body, or if Outgoing::content has it.
   Upload* upload() noexcept { return upload_; }
   void set_upload(Upload& upload) noexcept { upload_ = &upload; }
   void announce_upload() noexcept {
     if (carrier_ != nullptr) carrier_->on_upload(*this);
   }
-  // Ends it from this side: its stream, or connection, is reset.
+  // Ends the call from this side: the stream or the connection is reset.
   void abort(Error error) noexcept {
     cancel_by(CancelReason::caller);
     fail(std::move(error), Repeat::never);
@@ -118,12 +121,12 @@ class Call final : public Runnable, private net::TimerEntry {
     carrier_ = &carrier;
     stage_ = Stage::sent;
   }
-  // The connection was never made: the call waits for another.
+  // The connection was never made: the call waits for another one.
   void requeue() noexcept {
     carrier_ = nullptr;
     stage_ = Stage::waiting;
   }
-  // The awaited result is there.
+  // True if the awaited part of the reply is there.
   bool ready() const noexcept;
 
  private:

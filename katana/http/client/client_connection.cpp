@@ -154,7 +154,7 @@ Error ClientConnection::why(const net::Connection& connection) const {
 
 void ClientConnection::on_closed(net::Connection& connection) noexcept {
   const bool made = driver_ != nullptr && answered();
-  const bool by_us = retiring() && idle();  // the address has not failed
+  const bool by_us = retiring() && idle();  // then the address has not failed
   if (made && !driver_->idle()) driver_->on_lost(why(connection));
   if (!made && !by_us) {
     CallList calls;

@@ -2,7 +2,7 @@
 //
 //   connecting ──(TLS)──▶ open ──▶ idle ⇄ busy ──▶ closed
 //
-// Owns       its driver, its timer, and what opening TLS needs.
+// Owns       its driver, its timer, and the state that opening TLS needs.
 // Borrows    context, origin and events; the net::Connection until that is closed.
 // Thread     its reactor's.
 // Fails      connect() is an Error; afterwards ConnectionEvents::on_connect_failed() is called.
@@ -21,15 +21,15 @@
 
 namespace katana::client {
 
-// What a connection reports to its owner.
+// Events that a connection reports to its owner.
 class ConnectionEvents {
  public:
-  // It is open, and no call is on it.
+  // The connection is open, and has no call.
   virtual void on_idle() noexcept = 0;
-  // It takes more calls than before, or is closed.
+  // The connection takes more calls than before, or is closed.
   virtual void on_change() noexcept = 0;
-  // It could not be opened. `calls`, the latest first, have not been sent; `answered`: the server
-  // accepted the connection, and TLS failed.
+  // The connection could not be opened. `calls`, the latest first, have not been sent. `answered`:
+  // the server accepted the connection, but TLS failed.
   virtual void on_connect_failed(CallList& calls, const Error& error, bool answered) noexcept = 0;
 
  protected:
@@ -51,9 +51,9 @@ class ClientConnection final : private net::Protocol,
 
   // True as soon as its net::Connection is closed.
   bool closed() const noexcept { return stage_ == Stage::closed; }
-  // Not open yet: it takes no call, and opening may fail.
+  // The connection is not open yet: it takes no call, and opening may still fail.
   bool opening() const noexcept { return driver_ == nullptr && !closed(); }
-  // It takes no further call, but may have some.
+  // The connection takes no further call, but may still carry some.
   bool ending() const noexcept {
     return retiring() || (driver_ != nullptr && (driver_->ending() || broken()));
   }
@@ -63,7 +63,7 @@ class ClientConnection final : private net::Protocol,
   }
   // REQUIRES capacity() > 0.
   void begin(Call& call) noexcept;
-  // Closes it now, or when its calls have ended. REQUIRES not opening().
+  // Closes the connection now, or when its calls have ended. REQUIRES not opening().
   void retire() noexcept;
 
  private:
@@ -79,7 +79,7 @@ class ClientConnection final : private net::Protocol,
   bool retiring() const noexcept { return driver_ != nullptr && driver_->retiring(); }
   // The server has acknowledged bytes: the connection is established.
   bool answered() const noexcept;
-  // Nothing can be sent; its call reads what is left.
+  // Nothing can be sent any more; the call still reads the bytes that have arrived.
   bool broken() const noexcept { return connection_ != nullptr && connection_->failure() != 0; }
   static void on_timer(TimerEntry& entry) noexcept;
   void time_out() noexcept;

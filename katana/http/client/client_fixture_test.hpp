@@ -2,7 +2,7 @@
 //
 // Owns       reactor, client, and the requests that were started.
 // Thread     one.
-// Invariant  only what the test does happens: no clock, no kernel, no randomness.
+// Invariant  only the test causes events: no clock, no kernel, no randomness.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ class ClientTest : public net::ReactorTest {
   }
   HttpClient& http() { return *client_; }
 
-  // Starts it, in its own turn.
+  // Starts the request, in its own turn.
   Reply& fetch(Request request) {
     replies.push_back(http().fetch(std::move(request)));
     replies.back().start();
@@ -66,13 +66,13 @@ class ClientTest : public net::ReactorTest {
   }
   Reply& get(const std::string& url = "http://server.test/") { return fetch(Request(url)); }
 
-  // From now on the server receives what is sent on that link.
+  // From now on the server receives the bytes that are sent on that link.
   void answer(std::uint32_t index) {
     world_.links[index].writable = SIZE_MAX;
     if (world_.links[index].sending) complete(index);
     turn();
   }
-  // The server sends this.
+  // The server sends `text`.
   void say(std::uint32_t index, const std::string& text) {
     bytes(index, text);
     turn();
@@ -93,13 +93,13 @@ class ClientTest : public net::ReactorTest {
   }
   std::size_t links() const { return world_.links.size(); }
   bool open(std::uint32_t index) const { return world_.links[index].open; }
-  // REQUIRES done; once.
+  // Call it once. REQUIRES that the reply is done.
   static std::string error_of(Reply& reply) {
     if (!reply.done()) return "it is not done";
     auto result = reply.result();
     return result ? "status " + std::to_string(result->status()) : result.error().describe();
   }
-  // What came of it, or the test fails. Once.
+  // Returns the result of the task; an error fails the test. Call it once.
   template <class T>
   static T taken(Task<Result<T>>& task) {
     if (!task.done()) throw std::logic_error("it is not done");

@@ -11,7 +11,7 @@
 namespace katana::client {
 namespace {
 
-// What conventions put in the place of a method that is no known one.
+// The OpenTelemetry conventions use this name for a method that is not a known one.
 constexpr Bytes other_method = "_OTHER";
 constexpr Bytes name_of_other = "HTTP";
 constexpr unsigned client_error = 400;
@@ -20,7 +20,7 @@ bool is_known(const Outgoing& outgoing) noexcept {
   return http::method_from(outgoing.method) != http::Method::extension;
 }
 
-// A field line of that name is among the lines.
+// Returns whether one of the lines is a field of that name.
 bool has_field(Bytes lines, Bytes name) noexcept {
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find("\r\n"), lines.size());
@@ -57,9 +57,9 @@ ClientSpan::ClientSpan(Outgoing& outgoing, std::size_t fields_size, std::uint32_
   if (!is_known(outgoing)) span_.set("http.request.method_original", Bytes(outgoing.method));
   span_.set("server.address", Bytes(outgoing.origin.host));
   span_.set("server.port", outgoing.origin.port);
-  // "GET https://example.org/users": its name is made of the URL as errors show it.
+  // "GET https://example.org/users": the name contains the URL as errors show it.
   const Bytes url = Bytes(outgoing.name).substr(outgoing.method.size() + 1);
-  span_.set("url.full", url.substr(0, url.find(' ')));  // what follows is where it came from
+  span_.set("url.full", url.substr(0, url.find(' ')));  // the rest is its origin
   if (resends > 0) span_.set("http.request.resend_count", resends);
 }
 

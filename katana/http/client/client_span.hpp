@@ -1,19 +1,19 @@
-// ClientSpan: what a trace has of one attempt of a request: a span, and the fields traceparent and
-// tracestate that the server gets.
+// ClientSpan: the span of one attempt of a request, and the fields traceparent and tracestate for
+// the server.
 //
 //   ClientSpan span(outgoing, fields_size, done.retries);
 //   co_await attempt(…);
 //   span.end(call);
 //
 // Names and attributes are the stable ones of OpenTelemetry's conventions for HTTP. The URL is
-// shown as in errors, without what is secret.
+// shown as in errors, without secrets.
 //
 // Owns       its span.
 // Borrows    the Outgoing for the call of the constructor.
 // Thread     its reactor's.
 // Allocates  as the fields of the request grow.
 // Fails      never.
-// Invariant  a request has the fields of one trace at most, also when it is sent again; fields that
+// Invariant  a request has the fields of at most one trace, also when it is sent again. Fields that
 //            the caller has set stay.
 #pragma once
 
@@ -27,10 +27,10 @@ namespace katana::client {
 
 class ClientSpan {
  public:
-  // `fields_size`: of the fields without those of an attempt before; they are cut to it.
-  // `resends`: how often it was sent already.
+  // `fields_size`: the bytes of the fields without those of an earlier attempt; they are cut to it.
+  // `resends`: the number of earlier attempts.
   ClientSpan(Outgoing& outgoing, std::size_t fields_size, std::uint32_t resends, bool propagates);
-  // The attempt has ended. Without it the caller has left, and the span ends with this object.
+  // The attempt has ended. If the caller has left before, the span ends with this object.
   void end(Call& call) noexcept;
 
  private:

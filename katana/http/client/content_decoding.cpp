@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t decoded_turn_bytes = 64 * 1024;
 
-// The ratio is the server's: what its content becomes is bounded in bytes, here or by the reader.
+// Sets no limit of the ratio: the decoded body is bounded in bytes, here or by the reader.
 coding::DecoderLimits limits_of(std::uint64_t bytes_max) {
   return {.bytes_max = bytes_max, .ratio_max = std::numeric_limits<std::uint32_t>::max()};
 }

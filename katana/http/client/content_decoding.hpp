@@ -5,7 +5,7 @@
 // Thread     the caller's, for as long as decoding takes.
 // Allocates  the decoded content, and the state of a Decoder.
 // Fails      decode_content() says that the content is too large, or not in the coding it names.
-// Invariant  content in a coding that is not known stays as it is; its fields say what it is.
+// Invariant  content in an unknown coding stays as it is; its fields name the coding.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,26 @@
 
 namespace katana::client {
 
-// The one coding of the content. Empty: none, more than one, or one that `codecs` does not have.
+// Returns the only content coding of the reply. Empty: there is none, more than one, or one that
+// `codecs` does not have.
 std::optional<http::Coding> coding_of(const Response& response,
                                       const coding::Codecs& codecs) noexcept;
 
-// At most `bytes_max` bytes after decoding.
+// Decodes the whole body in place. Fails if it is more than `bytes_max` bytes after decoding.
 Result<void> decode_content(Response& response, const coding::Codecs& codecs,
                             std::uint64_t bytes_max);
 
-// The same piece by piece, for content of any size.
+// Decodes a body of any size piece by piece.
 class ContentDecoder {
  public:
   // REQUIRES that `codecs` has the coding.
   ContentDecoder(http::Coding coding, const coding::Codecs& codecs);
 
-  // What follows, at most `bytes_max` bytes; empty: it needs more input.
+  // Returns the next decoded bytes, at most `bytes_max`; empty if more input is needed.
   Result<Text> next(std::size_t bytes_max);
-  // More input. REQUIRES that next() was empty.
+  // Adds input. REQUIRES that next() returned nothing.
   void add(Text coded) noexcept;
-  // After the last input: an error if the content is incomplete. No content at all is complete.
+  // Call it after the last input: fails if the body is incomplete. An empty body is complete.
   Result<void> finish() const;
 
  private:

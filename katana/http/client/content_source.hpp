@@ -1,15 +1,14 @@
-// ContentSource: the content of a request, read piece by piece while it is sent.
+// ContentSource: the body of a request, read piece by piece while it is sent.
 //
 //   client::Request("PUT", url).content([&]() -> Task<Result<Text>> { co_return next_piece(); },
 //                                       "application/octet-stream")
 //
-// Owns       whatever it reads from. The request shares it until the reply is there.
-// Thread     the reactor's on which the request was awaited; read() resumes there.
+// Owns       its source of data. The request shares it until the reply has arrived.
+// Thread     the thread of the reactor on which the request was awaited; read() resumes there.
 // Allocates  each piece; one is held at a time.
 // Fails      an Error of read() ends the request, with that error.
-// Invariant  read() is called again only after its task has ended and the piece was sent: as fast
-//            as the server takes it. A piece is taken once, unless restart() said that it can be
-//            read again.
+// Invariant  read() is called again only after its task has ended and the piece was sent, as fast
+//            as the server takes it. A piece is read once, unless restart() returned true.
 #pragma once
 
 #include <functional>
@@ -24,9 +23,10 @@ namespace katana::client {
 class ContentSource {
  public:
   virtual ~ContentSource() = default;
-  // The next piece, of any size; empty at the end.
+  // Returns the next piece, of any size; empty at the end.
   virtual Task<Result<Text>> read() = 0;
-  // Begins again, for a retry or a redirect. False: it cannot, and the request is not sent again.
+  // Begins again, for a retry or a redirect. Returns false if it cannot; the request is then not
+  // sent again.
   virtual bool restart() { return false; }
 };
 

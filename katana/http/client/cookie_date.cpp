@@ -1,7 +1,7 @@
-// The text is cut into tokens at delimiters. Each token is tried as what has not been found yet, in
-// this order, and one that is none of them is passed over:
+// The text is cut into tokens at delimiters. Each token is tried as the parts that are still
+// missing, in this order. A token that is none of them is ignored:
 //
-//   time    1*2DIGIT ":" 1*2DIGIT ":" 1*2DIGIT, then nothing or what is no digit
+//   time    1*2DIGIT ":" 1*2DIGIT ":" 1*2DIGIT, then nothing or a character that is no digit
 //   day     1*2DIGIT, likewise
 //   month   begins with three letters of its English name
 //   year    2*4DIGIT, likewise; 70 to 99 are of the last century, 0 to 69 of this one
@@ -21,7 +21,7 @@ bool is_date_delimiter(char c) noexcept {
          (code >= 0x5b && code <= 0x60) || (code >= 0x7b && code <= 0x7e);
 }
 
-// Takes digits from the front of `text`. Empty: there are fewer than `least`.
+// Takes digits from the front of `text`. Returns nothing if there are fewer than `least`.
 std::optional<int> take_digits(Bytes& text, std::size_t least, std::size_t most) noexcept {
   std::size_t size = 0;
   int number = 0;
@@ -37,7 +37,7 @@ bool begins_with_digit(Bytes text) noexcept {
   return !text.empty() && http::is(text[0], http::digit_character);
 }
 
-// A number that no further digit follows.
+// Reads a number that is not followed by another digit.
 std::optional<int> number_of(Bytes token, std::size_t least, std::size_t most) noexcept {
   const auto number = take_digits(token, least, most);
   return begins_with_digit(token) ? std::nullopt : number;

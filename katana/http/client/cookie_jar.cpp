@@ -57,7 +57,7 @@ Bytes cut(Bytes& text, char separator) {
   return http::trimmed(part);
 }
 
-// RFC 6265bis §5.6: TAB may stand in it.
+// RFC 6265bis §5.6: TAB is allowed.
 bool has_no_control(Bytes text) {
   return std::ranges::none_of(text, [](char c) {
     const auto code = static_cast<unsigned char>(c);
@@ -65,7 +65,7 @@ bool has_no_control(Bytes text) {
   });
 }
 
-// RFC 6265 §5.2.2. Empty: it is no number.
+// RFC 6265 §5.2.2. Returns nothing if the value is no number.
 std::optional<std::int64_t> expiry_of_max_age(Bytes value, std::int64_t now_s) {
   std::int64_t age_s = 0;
   const char* const end = value.data() + value.size();
@@ -79,7 +79,8 @@ std::optional<std::int64_t> expiry_of_max_age(Bytes value, std::int64_t now_s) {
 
 }  // namespace
 
-// What a Set-Cookie field says behind the pair; the last of each name counts (RFC 6265 §5.2).
+// The attributes behind the pair of a Set-Cookie field; the last of each name counts (RFC 6265
+// §5.2).
 struct CookieJar::Attributes {
   std::optional<std::int64_t> max_age_expiry_s, expiry_s;
   std::string domain;               // in lower case, without a leading dot; empty: none
@@ -112,12 +113,12 @@ CookieJar::Attributes CookieJar::read_attributes(Bytes text, std::int64_t now_s)
   return read;
 }
 
-// RFC 6265 §5.3, steps 4 to 6; the cookie has the domain of its host. False: another's domain, or
-// a public suffix.
+// RFC 6265 §5.3, steps 4 to 6. Sets the domain of the cookie, which is that of its host at first.
+// Returns false for the domain of another host, or a public suffix.
 bool CookieJar::set_domain(Cookie& cookie, const std::string& domain) const {
   const bool is_own = domain.empty() || domain == cookie.domain;
   if (!is_own && !domain_matches(cookie.domain, domain)) return false;
-  // A single label is a suffix, whatever the list.
+  // A single label is a suffix, even without a list.
   const bool knows = suffixes_ != nullptr && suffixes_->known();
   const bool is_suffix =
       knows ? suffixes_->contains(domain) : domain.find('.') == std::string::npos;
@@ -127,7 +128,7 @@ bool CookieJar::set_domain(Cookie& cookie, const std::string& domain) const {
   return true;
 }
 
-// False: the cookie is not for this server to set.
+// Returns false if this server may not set the cookie.
 bool CookieJar::apply(Cookie& cookie, const Url& url, const Attributes& attributes) const {
   if (attributes.path && !attributes.path->empty()) cookie.path = *attributes.path;
   if (attributes.max_age_expiry_s) {
@@ -149,7 +150,7 @@ bool CookieJar::apply(Cookie& cookie, const Url& url, const Attributes& attribut
   return !begins_with("__Secure-") || cookie.secure;
 }
 
-// RFC 6265bis §5.7: a cookie set without TLS would be sent instead of, or before, one of TLS.
+// RFC 6265bis §5.7: a cookie set without TLS would be sent instead of, or before, one set with TLS.
 bool CookieJar::hides_secure(const Cookie& cookie) const {
   return std::ranges::any_of(cookies_, [&](const Cookie& each) {
     return each.secure && each.name == cookie.name &&
@@ -169,7 +170,7 @@ void CookieJar::store(const Url& url, Bytes set_cookie, std::int64_t now_s) {
   cookie.value = std::string(http::trimmed(pair));
   cookie.domain = url.origin.host;
   cookie.path = default_path(url);
-  cookie.expires_s = end_of_time_s;  // of the session, which is as long as the jar
+  cookie.expires_s = end_of_time_s;  // a session cookie; the session is as long as the jar
   const bool accepted = has_name && http::valid_field("Cookie", cookie.name + "=" + cookie.value) &&
                         bytes <= limits_.cookie_bytes_max &&
                         apply(cookie, url, read_attributes(set_cookie, now_s));

@@ -7,12 +7,12 @@
 // Thread     any; a lock is held for each request and reply. Several clients may share a jar.
 // Allocates  for each cookie that it keeps.
 // Fails      store() ignores what it must not keep, as RFC 6265 §5.3 says; refused() counts it.
-// Invariant  a cookie goes to hosts and paths that it belongs to alone, over TLS if it is Secure.
-//            A cookie for a public suffix ("com", "co.uk") is refused. Bounded: a cookie of more
-//            than cookie_bytes_max is ignored, and beyond a limit of number the one used longest
-//            ago is forgotten, first of the same domain.
+// Invariant  a cookie is sent only to the hosts and paths it belongs to, and only over TLS if it is
+//            Secure. A cookie for a public suffix ("com", "co.uk") is refused. The jar is bounded:
+//            a cookie of more than cookie_bytes_max is ignored. Beyond a limit of number the least
+//            recently used cookie is evicted, first one of the same domain.
 //
-// Without a list of public suffixes, each cookie is kept for the host alone that has set it.
+// Without a list of public suffixes, each cookie is kept only for the host that has set it.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@
 
 namespace katana::client {
 
-// Limits of a jar. Beyond them the cookie that was used longest ago is evicted.
+// Limits of a jar. Beyond them the least recently used cookie is evicted.
 struct CookieLimits {
   std::size_t cookies_max = 3000;            // RFC 6265 §6.1
   std::size_t domain_max = 50;               // for one domain
@@ -39,20 +39,20 @@ struct CookieLimits {
 
 class CookieJar {
  public:
-  // `suffixes`: null or not known() keeps each cookie for its host alone.
+  // If `suffixes` is null or not known(), each cookie is kept only for the host that set it.
   explicit CookieJar(CookieLimits limits = {}, std::shared_ptr<const PublicSuffixes> suffixes =
                                                    PublicSuffixes::system()) noexcept
       : limits_(limits), suffixes_(std::move(suffixes)) {}
 
-  // Of one Set-Cookie field in a reply of `url`. `now_s`: seconds since 1970.
+  // Stores the cookie of one Set-Cookie field in a reply of `url`. `now_s`: seconds since 1970.
   void store(const Url& url, Bytes set_cookie, std::int64_t now_s);
-  // The value of the Cookie field for a request to `url`; empty: none.
+  // Returns the value of the Cookie field for a request to `url`; empty if no cookie fits.
   std::string header(const Url& url, std::int64_t now_s);
 
   // Removes all cookies.
   void clear();
   std::size_t size() const;
-  // Cookies that were ignored.
+  // The number of cookies that were ignored.
   std::uint64_t refused() const;
 
  private:
@@ -77,7 +77,7 @@ class CookieJar {
 
   const CookieLimits limits_;
   const std::shared_ptr<const PublicSuffixes> suffixes_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Cookie> cookies_;
   std::uint64_t clock_ = 0;  // counts stores and uses
   std::uint64_t refused_ = 0;

@@ -126,7 +126,7 @@ TEST_F(CookieJarTest, a_cookie_without_tls_does_not_hide_a_secure_one) {
   set("http://x.a.test/", "s=evil; Domain=a.test; Path=/login/deep");
   set("http://a.test/", "s=evil; Path=/login");
   EXPECT_EQ(jar.size(), 1u);
-  set("http://a.test/", "s=other; Path=/");  // goes behind it
+  set("http://a.test/", "s=other; Path=/");  // is added behind it
   EXPECT_EQ(asked("https://a.test/login"), "s=1; s=other");
 }
 
@@ -237,10 +237,10 @@ TEST(CookieJarLimitsTest, a_full_jar_forgets_what_was_used_longest_ago) {
   jar.store(b, "old=1", cookie_now_s);
   jar.store(a, "a=1", cookie_now_s);
   jar.store(a, "b=1", cookie_now_s);
-  jar.store(a, "c=1", cookie_now_s);  // of its domain
+  jar.store(a, "c=1", cookie_now_s);  // evicts a cookie of the same domain
   EXPECT_EQ(jar.header(a, cookie_now_s), "b=1; c=1");
   EXPECT_EQ(jar.header(b, cookie_now_s), "old=1");
-  jar.store(b, "new=0123456789", cookie_now_s);  // of all
+  jar.store(b, "new=0123456789", cookie_now_s);  // evicts a cookie of any domain
   EXPECT_EQ(jar.size(), 3u);
   EXPECT_EQ(jar.header(a, cookie_now_s), "c=1");
   EXPECT_EQ(jar.header(b, cookie_now_s), "old=1");  // both would be too long

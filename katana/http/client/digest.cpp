@@ -55,7 +55,7 @@ std::string without_quotes(Bytes text) {
   return made;
 }
 
-// RFC 8187: for a name that no quoted-string may hold.
+// RFC 8187: for a name that does not fit into a quoted-string.
 std::string extended_value(Bytes text) {
   std::string made = "UTF-8''";
   for (const char c : text) {
@@ -65,7 +65,7 @@ std::string extended_value(Bytes text) {
   return made;
 }
 
-// False: an algorithm that is not known here.
+// Returns false if the algorithm is unknown.
 bool set_algorithm(DigestChallenge& challenge, Bytes name) {
   challenge.algorithm = std::string(name);
   constexpr Bytes suffix = "-sess";
@@ -83,7 +83,7 @@ bool set_algorithm(DigestChallenge& challenge, Bytes name) {
   return false;
 }
 
-// A challenge that is being read; `usable` as long as all of it can be answered.
+// A challenge that is being read; `usable` while all of its parts can be answered.
 struct ReadChallenge {
   DigestChallenge made;
   bool is_digest = false;
@@ -92,7 +92,7 @@ struct ReadChallenge {
 
   void take(Bytes name, const std::string& value) {
     const auto is = [&](Bytes wanted) { return http::equals_ignoring_case(name, wanted); };
-    // Parts of it go into the answer.
+    // Some of the values are part of the answer.
     if (value.size() > parameter_bytes_max || !http::all_are(value, http::value_character)) {
       usable = false;
     }
@@ -114,12 +114,12 @@ struct ReadChallenge {
       for (Bytes each; offered.next(each);) {
         made.has_qop = made.has_qop || http::equals_ignoring_case(each, "auth");
       }
-      usable = usable && made.has_qop;  // auth-int alone is not answered
+      usable = usable && made.has_qop;  // auth-int alone is not supported
     }
   }
 };
 
-// name BWS "=" BWS value. False: it is none.
+// name BWS "=" BWS value. Returns false for any other text.
 bool split_parameter(Bytes text, Bytes& name, std::string& value) {
   const std::size_t equals = text.find('=');
   if (equals == Bytes::npos) return false;
@@ -167,7 +167,7 @@ std::vector<DigestChallenge> parse_digest_challenges(Bytes value) {
   for (Bytes each; elements.next(each);) {
     Bytes name;
     std::string text;
-    // A scheme stands in front of the first of its parameters.
+    // The scheme comes before the first parameter.
     const std::size_t space = each.find_first_of(" \t");
     const Bytes word = each.substr(0, space);
     const bool is_scheme = http::all_are(word, http::token_character) &&
@@ -296,7 +296,7 @@ bool DigestAccounts::learn(const Origin& origin, const Response& response, Bytes
   std::string next = parameter_of(*info, "nextnonce");
   if (next.empty() || next.size() > parameter_bytes_max) return false;
   const std::scoped_lock lock(mutex_);
-  // Another request may have been challenged meanwhile.
+  // Another request may have received a challenge meanwhile.
   if (!account.challenge || account.challenge->nonce != nonce) return false;
   account.challenge->nonce = std::move(next);
   account.count = 0;

@@ -1,13 +1,13 @@
 // Digest authentication (RFC 7616) of requests to known origins: MD5, SHA-256 and SHA-512-256,
 // their -sess variants, qop=auth, user names as hashes.
 //
-// Owns       the accounts, and for each the challenge that its server gave last.
+// Owns       the accounts, and for each the latest challenge of its server.
 // Thread     any; a lock is held for each request to an origin that has an account.
 // Allocates  for each answer.
-// Fails      make() names the option. A challenge that cannot be answered is passed over: the
+// Fails      make() names the invalid option. A challenge that cannot be answered is ignored: the
 //            caller gets the 401.
-// Invariant  a password answers the origin of its account alone, and is not sent. A nonce is used
-//            with each count once.
+// Invariant  a password is used only for the origin of its account, and is never sent. Each count
+//            is used once with a nonce.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +45,12 @@ struct DigestChallenge {
   bool hashes_user = false;           // userhash=true: the user's name goes out hashed (§3.4.4)
 };
 
-// The strongest Digest challenge that can be answered, of all WWW-Authenticate fields.
+// The strongest Digest challenge of all WWW-Authenticate fields that the client can answer.
 std::optional<DigestChallenge> find_digest_challenge(const Response& response);
-// For one field.
+// All Digest challenges of one field.
 std::vector<DigestChallenge> parse_digest_challenges(Bytes value);
 
-// What an answer is made of, beside its challenge (RFC 7616 §3.4).
+// The inputs of an answer, in addition to its challenge (RFC 7616 §3.4).
 struct DigestAnswer {
   Bytes user;               // UTF-8
   Bytes password;           // is hashed, never sent
@@ -59,23 +59,25 @@ struct DigestAnswer {
   Bytes client_nonce;       // random, new for each answer
   std::uint32_t count = 1;  // of requests with this nonce
 };
-// The value of Authorization. Empty: OpenSSL does not have the hash.
+// Returns the value of Authorization. Empty: OpenSSL does not have the hash.
 std::string answer_digest(const DigestChallenge& challenge, const DigestAnswer& answer);
 
-// The accounts of a client, by origin, and the challenge that each has had last.
+// The accounts of a client by origin, each with the latest challenge of its server.
 class DigestAccounts {
  public:
-  // invalid_argument: an origin is no URL of one, stands twice, or a user has a colon.
+  // invalid_argument: an origin is not the URL of one or is listed twice, or a user name has a
+  // colon.
   static Result<DigestAccounts> make(const std::vector<DigestOptions>& accounts);
   DigestAccounts(DigestAccounts&& other) noexcept : accounts_(std::move(other.accounts_)) {}
 
-  // Whether there is an account for `origin`.
+  // Returns whether there is an account for `origin`.
   bool has(const Origin& origin) const { return accounts_.contains(origin.text()); }
-  // Adds Authorization if the server's challenge is known. The nonce; empty: nothing was added.
+  // Adds Authorization if the server's challenge is known. Returns the nonce; empty if nothing was
+  // added.
   std::string authorize(Outgoing& outgoing);
-  // Keeps what a reply says of the nonces to come. True: it is 401 with a challenge that the
-  // request, sent with `nonce`, has not answered yet. `is_fresh`: its nonce came with the reply
-  // before, so that another 401 says that the password is wrong.
+  // Stores the challenge and the next nonce of a reply. Returns true for a 401 with a challenge
+  // that the request, sent with `nonce`, has not answered yet. `is_fresh`: the nonce came with the
+  // reply before, and another 401 then means that the password is wrong.
   bool learn(const Origin& origin, const Response& response, Bytes nonce, bool is_fresh);
 
  private:

@@ -118,7 +118,7 @@ TEST_F(DigestClientTest, a_stale_nonce_is_replaced_and_a_wrong_password_is_told_
   say(0, challenge("three", ", stale=true"));
   EXPECT_EQ(take_sent(0), "");
   EXPECT_EQ(error_of(reply), "status 401");
-  Reply& wrong = get();  // with the nonce of before, which the server has forgotten
+  Reply& wrong = get();  // with the earlier nonce, which the server has forgotten
   EXPECT_THAT(take_sent(0), HasSubstr("nonce=\"three\""));
   say(0, challenge("four"));
   EXPECT_THAT(take_sent(0), HasSubstr("nonce=\"four\""));

@@ -31,7 +31,7 @@ Deadline deadline_of(const Request& request, ReactorContext& context) {
   const Duration timeout =
       request.timeout() > Duration{} ? request.timeout() : context.options().timeout;
   const Instant now = context.reactor().now();
-  const Duration left = time_left(now, timeout);  // of the handler that asks, or of its part
+  const Duration left = time_left(now, timeout);  // of the calling handler, or of a part of it
   return {left, left < never - now ? now + left : never};
 }
 
@@ -40,12 +40,12 @@ std::unexpected<Error> refuse(ReactorContext& context, Error error) {
   return std::unexpected(std::move(error));
 }
 
-// What was read from a source is sent again only if the source begins again.
+// A body that was read from a source is sent again only if the source can begin again.
 bool can_send_again(Exchange& exchange) {
   return !exchange.upload || !exchange.upload->consumed() || exchange.outgoing.source->restart();
 }
 
-// Tells the breaker of an origin what became of a request, also if it was cancelled.
+// Reports the outcome of a request to the breaker of its origin, also if it was cancelled.
 class Admission {
  public:
   static Result<Admission> ask(ReactorPool& pool, const Origin& origin) {
@@ -66,7 +66,7 @@ class Admission {
   Admission& operator=(Admission&&) = delete;
   ~Admission() { note(CircuitBreaker::Outcome::cancelled); }
 
-  // Once; what follows does nothing.
+  // The first call counts; further ones do nothing.
   void note(CircuitBreaker::Outcome outcome) noexcept {
     ReactorPool* const pool = std::exchange(pool_, nullptr);
     OriginHealth* const health = pool != nullptr ? pool->health(origin_) : nullptr;
@@ -86,7 +86,7 @@ class Admission {
   CircuitBreaker::Pass pass_;
 };
 
-// What a server did not process says nothing of its health.
+// A request that the server did not process says nothing about the health of the server.
 CircuitBreaker::Outcome outcome_of(Call& call) {
   if (is_unprocessed(call)) return CircuitBreaker::Outcome::cancelled;
   return is_failure_of_origin(call) ? CircuitBreaker::Outcome::failure
@@ -98,7 +98,7 @@ RetryBudget* budget_of(ReactorPool& pool, const Origin& origin) {
   return health != nullptr ? &health->budget : nullptr;
 }
 
-// The first of two calls that has a reply; the other is cancelled.
+// Waits for the first of two calls that has a reply, and cancels the other.
 Task<void> race(ReactorContext& context, Exchange& exchange) {
   Call* winner = &exchange.call;
   Call* loser = &*exchange.second;
@@ -113,7 +113,7 @@ Task<void> race(ReactorContext& context, Exchange& exchange) {
   if (!loser->done()) loser->abort(Error(Code::cancelled));
 }
 
-// One attempt; a second one beside it if there is no reply after `hedge_after`.
+// Makes one attempt, and a second one in parallel if there is no reply after `hedge_after`.
 Task<void> attempt(ReactorPool& pool, Exchange& exchange, Deadline deadline, Duration hedge_after) {
   ReactorContext& context = pool.context();
   Call& call = exchange.call;
@@ -134,7 +134,7 @@ Task<void> attempt(ReactorPool& pool, Exchange& exchange, Deadline deadline, Dur
   co_await call;
 }
 
-// A hedge needs a request that may be sent twice, and its whole content at once.
+// A hedge needs a request that may be sent twice, and its complete body at once.
 Duration hedge_after_of(const Request& request, const Outgoing& outgoing, Call::Wanted wanted,
                         const HttpClientOptions& options) {
   const bool can =
@@ -142,7 +142,7 @@ Duration hedge_after_of(const Request& request, const Outgoing& outgoing, Call::
   return can ? request.hedge_after().value_or(options.hedge_after) : Duration{};
 }
 
-// One request, with its retries.
+// Sends one request, with its retries.
 Task<Sent> send(ReactorPool& pool, Outgoing outgoing, Call::Wanted wanted, Deadline deadline,
                 Duration hedge_after) {
   ReactorContext& context = pool.context();
@@ -182,7 +182,7 @@ Task<Sent> send(ReactorPool& pool, Outgoing outgoing, Call::Wanted wanted, Deadl
   }
 }
 
-// Adds what the jar has for this URL, unless the request has a Cookie field.
+// Adds the jar's cookies for this URL, unless the request has a Cookie field.
 void add_cookies(Outgoing& outgoing, const Request& request, ReactorContext& context) {
   CookieJar* const jar = context.options().cookies.get();
   const auto is_cookie = [](const Request::Field& field) {
@@ -212,13 +212,13 @@ std::uint32_t redirects_max_of(const Request& request, ReactorContext& context) 
   return request.redirects().value_or(context.options().redirects_max);
 }
 
-// Where the reply redirects to, if it is to be followed.
+// Returns the target of a redirect that is to be followed.
 std::optional<Bytes> redirect_of(const Response& response, std::uint32_t redirects_max) {
   if (redirects_max == 0 || !is_redirect(response.status())) return {};
   return response.find("Location");
 }
 
-// Makes `next` of the request once more, with the content that was sent `before`.
+// Makes `next` from the same request, with the body that was sent `before`.
 Result<void> make_again(Request& request, Outgoing& next, Exchange& before,
                         const HttpClientOptions& options) {
   Outgoing& outgoing = before.outgoing;
@@ -232,7 +232,7 @@ Result<void> make_again(Request& request, Outgoing& next, Exchange& before,
   return {};
 }
 
-// Makes `next` of the request that follows the reply of `before`.
+// Makes `next` from the request that follows the reply of `before`.
 Result<void> make_next(Request& request, Outgoing& next, Exchange& before, Bytes location,
                        const HttpClientOptions& options) {
   const auto from = parse_url(request.url());
@@ -272,7 +272,7 @@ class DigestTurn {
   void begin_anew() { answers_ = 0; }
 
  private:
-  static constexpr int answers_max = 2;  // the second to a nonce that was stale
+  static constexpr int answers_max = 2;  // the second one to a stale nonce
 
   std::string nonce_;
   int answers_ = 0;

@@ -1,5 +1,5 @@
-// Exchange: a request and the call that carries it. perform(): sends a request as often as retries
-// and redirects need, until there is a reply to give to the caller.
+// An Exchange is a request and the call that carries it. The function perform() sends a request,
+// with its retries and redirects, until there is a reply for the caller.
 //
 // Owns       an Exchange its Outgoing and Call; the call refers to the Outgoing.
 // Borrows    the ReactorPool, which outlives every call of its reactor.
@@ -43,8 +43,8 @@ struct Exchange {
   Call* reply = &call;           // the one that counts
 };
 
-// With Wanted::whole the reply is complete, and decoded if that was asked for; with Wanted::head
-// its content can be read.
+// With Wanted::whole the reply is complete, and decoded if the request asks for that. With
+// Wanted::head the caller can read the body from the call.
 Task<Result<std::unique_ptr<Exchange>>> perform(ReactorPool& pool, Request request,
                                                 Call::Wanted wanted);
 

@@ -24,7 +24,7 @@ namespace katana::client {
 
 class [[nodiscard]] FirstOf final : private Runnable, private net::TimerEntry {
  public:
-  // `pause` of zero: none.
+  // A `pause` of zero: no pause ends the wait.
   FirstOf(ReactorContext& context, Call& first, Call* second, Duration pause = {}) noexcept
       : TimerEntry(&FirstOf::on_timer),
         context_(context),

@@ -28,12 +28,12 @@ void Http1Driver::begin(Call& call) noexcept {
   call.set_carrier(*this);
   reply_begun_ = false;
   head_.clear();
-  // Content is read from its source once the head is sent, so the connection is established.
+  // The body is read from its source once the head is sent: the connection is then established.
   uploads_ = call.upload() != nullptr;
   if (uploads_) connection_.want_writable();
   const Outgoing& outgoing = call.outgoing();
   Outbox& outbox = connection_.outbox();
-  // Through a tunnel there is nothing to tell the proxy.
+  // With a tunnel the proxy gets no head.
   const Proxy* const proxy = origin_.origin.secure ? nullptr : origin_.proxy;
   if (!outbox.write(outgoing.http1_head(proxy).bytes()) || !outgoing.content.send(outbox)) {
     fail(Error(Code::resource_exhausted,
@@ -62,8 +62,8 @@ void Http1Driver::on_writable() noexcept {
   send_upload();
 }
 
-// Half of the outbox at most: a full one would stop reading, and a server that sends before it
-// reads would wait for that for ever.
+// Fills at most half of the outbox, because a full outbox stops reading. A server that sends before
+// it reads would then wait for ever.
 void Http1Driver::send_upload() noexcept {
   Upload& upload = *call_->upload();
   const std::size_t most = context_.reactor().options().outbox_high_bytes / 2;
@@ -71,7 +71,7 @@ void Http1Driver::send_upload() noexcept {
     if (connection_.outbox().pending() >= most) return connection_.want_writable();
     const Bytes piece = upload.ready().substr(0, piece_bytes_max);
     if (!write_piece(piece)) {
-      // on_writable() is called when there are blocks again.
+      // on_writable() follows when there are blocks again.
       if (connection_.output_full(piece_bytes_max)) return;
       return fail(Error(Code::resource_exhausted,
                         "the reactor has no output blocks left; raise output_blocks_max"));
@@ -84,15 +84,15 @@ void Http1Driver::send_upload() noexcept {
   }
 }
 
-// As a chunk, unless the length was declared; an empty one is the end (RFC 9112 §7.1). False: the
-// reactor has no block left, and nothing was written.
+// Writes a chunk, unless the length was declared; an empty chunk is the end (RFC 9112 §7.1).
+// Returns false, and writes nothing, if the reactor has no block left.
 bool Http1Driver::write_piece(Bytes piece) noexcept {
   Outbox& outbox = connection_.outbox();
   if (call_->outgoing().content_length != http::unknown_length) {
     return piece.empty() || outbox.write(piece);
   }
   if (piece.empty()) return outbox.write("0\r\n\r\n");
-  // Copied once more, so that a chunk is written as a whole or not at all.
+  // A copy, because a chunk must be written as a whole or not at all.
   std::array<char, piece_bytes_max + 16> chunk;
   char* to = fmt::format_to(chunk.data(), "{:x}\r\n", piece.size());
   std::memcpy(to, piece.data(), piece.size());
@@ -138,7 +138,7 @@ std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
   return at;
 }
 
-// False: the call has ended, and the connection is closing.
+// Returns false if the call has ended; the connection is then closing.
 bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
                        bool in_head) noexcept {
   if (step.event == Event::malformed) {

@@ -4,8 +4,9 @@
 // Borrows    its environment, and the call that it carries.
 // Thread     its reactor's.
 // Fails      see ProtocolDriver.
-// Invariant  the connection is used for another request only when the reply was complete, nothing
-//            of the request is unsent, nothing of the input is unread, and both sides keep it open.
+// Invariant  the connection is used for another request only after a complete reply. Then no byte
+//            of the request is unsent, no byte of the input is unread, and both sides keep the
+//            connection open.
 #pragma once
 
 #include "katana/base/text/text.hpp"

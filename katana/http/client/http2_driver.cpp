@@ -20,11 +20,11 @@ using http2::Lost;
 
 namespace {
 
-// What one stream sends before the next stream's turn.
+// The bytes that one stream sends before it is the next stream's turn.
 constexpr std::size_t turn_bytes = 16 * 1024;
-// How far the window of a stream is widened whose content is kept whole.
+// The bytes by which the window of a stream is widened if its body is kept whole.
 constexpr std::int64_t widened_bytes = 1024 * 1024;
-// A protocol deadline that passes while this side does not read is extended by so much.
+// The extension of a protocol deadline that passes while this side does not read.
 constexpr Duration paused_grace = seconds(1);
 
 Error no_blocks() {
@@ -150,8 +150,8 @@ void Http2Driver::on_content_read(Call& call, std::size_t bytes) noexcept {
   connection_.wake();
 }
 
-// REQUIRES that its call has ended, or ends now. Unread content is returned to the connection's
-// window.
+// REQUIRES that its call has ended, or ends now. Returns unread bytes of the body to the
+// connection's window.
 void Http2Driver::release(Exchange& exchange) noexcept {
   if (exchange.state != ClientStreamState::closed) {
     machine_.reset(exchange, ErrorCode::cancel, outbox());
@@ -218,7 +218,7 @@ void Http2Driver::take_head(Exchange& exchange, bool last) noexcept {
   Call& call = *exchange.call;
   call.take_head(reader.status(), reader.fields());
   if (last || call.streams()) return;
-  // The content is kept whole in any case, so the window need not cost round trips.
+  // The body is kept whole in any case, and a small window would only cost round trips.
   const std::int64_t most = exchange.receive_window;
   const bool is_known = exchange.content_left != http2::no_length;
   if (is_known && exchange.content_left <= most) return;
@@ -226,7 +226,7 @@ void Http2Driver::take_head(Exchange& exchange, bool last) noexcept {
   machine_.widen(exchange, static_cast<std::uint32_t>(std::min(more, widened_bytes)), outbox());
 }
 
-// False: the call has failed with its own error.
+// Returns false if the call has failed with its own error.
 bool Http2Driver::take_content(Exchange& exchange) noexcept {
   const Bytes content = machine_.content();
   Call& call = *exchange.call;
@@ -301,8 +301,8 @@ void Http2Driver::on_deadline() noexcept {
 
 // ---- output ------------------------------------------------------------------------------------
 
-// Content is read from its source once the connection is established, and not before: nothing is
-// lost if it never is.
+// The body is read from its source only after the connection is established: otherwise bytes would
+// be lost if it never is.
 void Http2Driver::begin_uploads() noexcept {
   if (!answered()) return connection_.want_writable();
   for (ClientStream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
@@ -313,9 +313,9 @@ void Http2Driver::begin_uploads() noexcept {
   }
 }
 
-// Writes request content into the outbox as the windows allow, stream by stream in turn. It fills
-// at most half of the outbox: a full outbox would stop reading, and a server that sends before it
-// reads would wait for that for ever.
+// Writes request bodies into the outbox as the windows allow, stream by stream in turn. It fills at
+// most half of the outbox, because a full outbox stops reading. A server that sends before it reads
+// would then wait for ever.
 void Http2Driver::upload() noexcept {
   const std::size_t most = context_.reactor().options().outbox_high_bytes / 2;
   while (outbox().pending() < most) {
@@ -336,7 +336,7 @@ void Http2Driver::upload() noexcept {
   if (uploads_ > 0) connection_.want_writable();
 }
 
-// `bytes` of its content were written, or its end.
+// Notes that `bytes` of its body were written, or the end.
 void Http2Driver::after_piece(Exchange& exchange, std::size_t bytes) noexcept {
   if (exchange.unsent.empty()) {
     exchange.end_due = false;
@@ -345,7 +345,7 @@ void Http2Driver::after_piece(Exchange& exchange, std::size_t bytes) noexcept {
   if (exchange.upload != nullptr && bytes > 0) exchange.upload->advance(bytes);
 }
 
-// The next exchange after the last turn's that may send; null if there is none.
+// Returns the next exchange after the last turn's that may send; null if there is none.
 Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
   Exchange* found = nullptr;
   if (uploads_ == 0) return found;
@@ -360,7 +360,7 @@ Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
 
 // ---- closing -----------------------------------------------------------------------------------
 
-// Sends, closes or reports what the last operation has made necessary.
+// Sends, closes or reports, as the last operation requires.
 void Http2Driver::after_call() noexcept {
   if (unbegun_ > 0) begin_uploads();
   if (uploads_ > 0 && !machine_.closed()) upload();

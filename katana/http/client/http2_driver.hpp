@@ -10,8 +10,8 @@
 //            an unread stream, and no such stream delays another. A stream is open exactly
 //            as long as the driver carries its call.
 //
-// A connection on which nothing at all arrived while a call ran into its deadline gets no further
-// call: the server may be gone, and each request would learn that by its own deadline.
+// A call may reach its deadline without any bytes arriving on its connection. The server may then
+// be gone, and the connection gets no further call: each would fail only at its own deadline.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ class Http2DriverTest : public ClientTest {
     stream.reset();
   }
 
-  // The server receives what is sent on that link, and sends its settings.
+  // The server receives the bytes that are sent on that link, and sends its settings.
   void greet(std::uint32_t index = 0, const std::string& settings = "") {
     answer(index);
     say(index, frame(FrameType::settings, 0, 0, settings) +
@@ -63,7 +63,7 @@ class Http2DriverTest : public ClientTest {
     const std::string begin = head(index, id, {{":status", "200"}}, text.empty());
     return text.empty() ? begin : begin + content(id, text, true);
   }
-  // What the client has sent since: "HEADERS 1 end".
+  // The frames that the client has sent since the last call: "HEADERS 1 end".
   Frames frames(std::uint32_t index = 0) {
     std::string text = take_sent(index);
     if (Bytes(text).starts_with(http2::client_preface)) {
@@ -162,7 +162,7 @@ TEST_F(Http2DriverTest, a_request_and_its_reply_are_what_they_are_in_http1) {
 TEST_F(Http2DriverTest, a_reply_means_the_same_wherever_it_is_cut) {
   warm_up();
   std::uint32_t id = 3;
-  // :status 200, content-length 5, a: b; nothing of it is indexed.
+  // :status 200, content-length 5, a: b; no field is indexed.
   const std::string block(
       "\x88\x0f\x0d\x01"
       "5"
@@ -237,7 +237,7 @@ TEST_F(Http2DriverTest, calls_beyond_the_limit_of_a_connection_open_another) {
   get();
   greet(0, http2::setting(Setting::max_concurrent_streams, 2));
   for (int count = 0; count < 4; ++count) get();
-  EXPECT_EQ(links(), 3u);  // of two each: the limit of the first is believed of the others
+  EXPECT_EQ(links(), 3u);  // two each: the others use the limit of the first
   answer(1);
   answer(2);
   EXPECT_THAT(frames(1), testing::Contains("HEADERS 3 end"));
@@ -248,7 +248,7 @@ TEST_F(Http2DriverTest, until_the_limit_is_known_no_more_than_a_hundred_and_one_
   for (int count = 0; count < 130; ++count) get();
   EXPECT_EQ(links(), 1u);
   greet(0, http2::setting(Setting::max_concurrent_streams, 128));
-  EXPECT_EQ(links(), 2u);  // for what is beyond streams_max
+  EXPECT_EQ(links(), 2u);  // for requests beyond streams_max
   answer(1);
   EXPECT_THAT(frames(1), testing::Contains("HEADERS 59 end"));
 }
@@ -280,7 +280,7 @@ TEST_F(Http2DriverTest, content_goes_out_as_the_windows_let_it_and_in_turns) {
   };
   for (int count = 0; count < 20; ++count) turn();
   Frames sent = frames();
-  EXPECT_THAT(sent, testing::Contains("DATA 5 100 end"));  // though it came later
+  EXPECT_THAT(sent, testing::Contains("DATA 5 100 end"));  // although it began later
   EXPECT_EQ(sum_of(sent, "3") + 100, 65'535u);             // the connection's window
   say(0, frame(FrameType::window_update, 0, 0, number(1'000'000)));
   for (int count = 0; count < 20; ++count) turn();
@@ -316,11 +316,11 @@ TEST_F(Http2DriverTest, a_caller_that_does_not_read_pauses_its_stream_alone) {
   open_stream(3);
   frames();
   for (int count = 0; count < 4; ++count) say(0, content(3, std::string(16 * 1024, 'x')));
-  EXPECT_TRUE(frames().empty());  // no window is given back
+  EXPECT_TRUE(frames().empty());  // no window is returned
   Reply& other = get();
   say(0, reply(0, 5, "other"));
   EXPECT_EQ(other.result()->content(), "other");
-  turn(seconds(3'000));  // a slow reader has all the time it wants
+  turn(seconds(3'000));  // a slow reader has unlimited time
   turn();
   EXPECT_TRUE(open(0));
   frames();
@@ -337,7 +337,7 @@ TEST_F(Http2DriverTest, a_server_that_sends_beyond_a_window_loses_that_stream_al
   Reply& other = get();
   for (int count = 0; count < 5; ++count) say(0, content(3, std::string(16 * 1024, 'x')));
   EXPECT_THAT(frames(), testing::Contains("RST_STREAM 3 error 3"));
-  EXPECT_EQ(read(), 64u * 1024);  // what came within it
+  EXPECT_EQ(read(), 64u * 1024);  // the bytes that arrived within it
   piece.emplace(stream->read());
   piece->start();
   ASSERT_TRUE(piece->done());
@@ -389,7 +389,7 @@ TEST_F(Http2DriverTest, a_cancelled_call_resets_its_own_stream_alone) {
   turn();
   turn();
   EXPECT_THAT(frames(), ElementsAre("HEADERS 3 end", "HEADERS 5 end", "RST_STREAM 5 error 8"));
-  say(0, reply(0, 5, "late"));  // on its way when it was reset
+  say(0, reply(0, 5, "late"));  // it was under way at the reset
   say(0, reply(0, 3));
   EXPECT_EQ(error_of(stays), "status 200");
   open_stream(7);
@@ -403,7 +403,7 @@ TEST_F(Http2DriverTest, a_late_reply_resets_its_stream_and_a_silent_connection_g
   warm_up();
   Reply& late = fetch(Request(home_url).timeout(seconds(2)));
   turn(seconds(1));
-  say(0, frame(FrameType::ping, 0, 0, "12345678"));  // it lives
+  say(0, frame(FrameType::ping, 0, 0, "12345678"));  // the server is alive
   turn(milliseconds(1'100));
   turn();
   EXPECT_THAT(error_of(late),
@@ -422,7 +422,7 @@ TEST_F(Http2DriverTest, a_late_reply_resets_its_stream_and_a_silent_connection_g
   greet(1);
   say(1, reply(1, 1));
   EXPECT_EQ(error_of(next), "status 200");
-  say(0, reply(0, 5));  // what it had is waited for
+  say(0, reply(0, 5));  // its earlier streams are awaited
   EXPECT_EQ(error_of(patient), "status 200");
   EXPECT_FALSE(open(0));
   EXPECT_TRUE(open(1));
@@ -540,7 +540,7 @@ TEST_F(Http2DriverTest, a_stream_that_is_reset_otherwise_may_have_been_served) {
   EXPECT_THAT(error_of(asked), HasSubstr("the server reset the stream (INTERNAL_ERROR)"));
   Reply& begun = get();
   say(0, head(0, 5, {{":status", "200"}}, false));
-  cancel(0, 5, ErrorCode::refused_stream);  // which it has not
+  cancel(0, 5, ErrorCode::refused_stream);  // the server did not process it
   EXPECT_THAT(error_of(begun), HasSubstr("REFUSED_STREAM"));
   Reply& other = get();
   cancel(0, 7, ErrorCode::http_1_1_required);
@@ -682,7 +682,7 @@ TEST_F(Http2DriverTest, a_server_that_violates_http2_loses_its_connection_with_a
     }
     EXPECT_THAT(error_of(asked),
                 testing::AllOf(HasSubstr(problem), StartsWith("GET http://server.test/: ")));
-    turn(seconds(3));  // what it sent too much of is not read to its end
+    turn(seconds(3));  // the bytes beyond the limit are not read to their end
     turn();
     EXPECT_FALSE(open(index)) << problem;
   }
@@ -696,12 +696,12 @@ TEST_F(Http2DriverTest, a_head_that_is_not_completed_closes_the_connection) {
   turn();
   turn();
   EXPECT_THAT(error_of(asked), HasSubstr("was not completed"));
-  turn(seconds(3));  // what it has sent of it is not read
+  turn(seconds(3));  // the sent part of it is not read
   turn();
   EXPECT_FALSE(open(0));
 }
 
-// Random frames: every call ends, and nothing leaks.
+// Random frames: every call ends, and no memory leaks.
 TEST_F(Http2DriverTest, whatever_a_server_sends_every_call_ends) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -785,7 +785,7 @@ TEST_F(Http2DriverTest, a_connection_that_is_refused_during_a_drain_fails_its_ca
 }
 
 TEST_F(Http2DriverTest, a_reactor_without_blocks_says_so) {
-  use(test_options());  // requests of HTTP/1.1 that no kernel takes fill them
+  use(test_options());  // unsent requests of HTTP/1.1 fill them
   for (bool full = false; !full && links() < 64;) {
     full = fetch(Request("POST", home_url).content(std::string(2'000, 'x'), "a/b")).done();
   }

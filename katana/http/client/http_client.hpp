@@ -30,7 +30,7 @@ namespace katana::client {
 
 class Shared;
 
-// What a client has counted on all reactors since it was made.
+// Counters of one client on all reactors since it was made.
 struct ClientCounters {
   std::uint64_t calls = 0;               // requests started
   std::uint64_t retries = 0;             // repeated attempts
@@ -51,9 +51,10 @@ class HttpClient {
   // Reads the trusted authorities, which takes some milliseconds.
   static Result<HttpClient> make(HttpClientOptions options = {});
 
-  // The complete reply; content_bytes_max limits its content.
+  // Fetches the complete reply; content_bytes_max limits its body.
   Task<Result<Response>> fetch(Request request) const;
-  // The head of the reply; its content, of any size, is read from the stream in bounded memory.
+  // Returns the head of the reply. The body, of any size, is read from the stream in bounded
+  // memory.
   Task<Result<ResponseStream>> open(Request request) const;
 
   // The counters of one reactor. REQUIRES its thread.

@@ -70,7 +70,7 @@ TEST_F(HttpClientTest, a_connection_is_kept_for_the_next_request) {
   EXPECT_EQ(http().counters(reactor()).connections, 1u);
 }
 
-// One connection; one reply for each place where it can be split.
+// One connection; one reply for each position at which it can be split.
 TEST_F(HttpClientTest, a_reply_means_the_same_wherever_it_is_cut) {
   struct Case {
     const char* method;
@@ -368,7 +368,7 @@ TEST_F(HttpClientTest, content_that_the_kernel_reads_outlives_its_request) {
   turn();
   ASSERT_TRUE(world_.links[0].sending);
   replies.clear();
-  complete(0, 10);  // looks at what was lent
+  complete(0, 10);  // the engine reads the lent bytes
   turn();
   turn();
   EXPECT_FALSE(open(0));

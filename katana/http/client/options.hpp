@@ -31,27 +31,28 @@ enum class Http2 : std::uint8_t {
   prior_knowledge,  // also for http:// (RFC 9113 §3.3), for servers known to support it
 };
 
-// Which requests are sent again after a temporary failure, besides those of
+// Selects the requests that are sent again after a temporary failure, in addition to those of
 // HttpClientOptions::retries_max. Only idempotent methods, and Request::repeatable().
 struct RetryOptions {
-  // After 429, 502, 503 and 504, and when no connection can be made or one is lost. Retry-After is
-  // obeyed within the deadline, and within retry_after_max if that is set.
+  // Retries after 429, 502, 503 and 504, and when no connection can be made or one is lost. The
+  // pause of Retry-After is kept if it fits the deadline, and retry_after_max if that is set.
   bool transient = false;
-  // So that retries do not multiply the load of a failing server: the largest share of the requests
-  // to an origin that retries and hedged requests may be, and how many per second on each reactor.
+  // Retries and hedged requests are limited, because they add to the load of a failing server. The
+  // limit is the larger of a share of the requests to an origin and a number per second. It holds
+  // on each reactor.
   std::uint32_t share_percent = 10;
   std::uint32_t per_second_min = 10;
 };
 
-// Stops requests to an origin that fails. Failures are replies of 500 or above, and requests
-// without a reply: no connection, a lost one, or a deadline. On each reactor.
+// Stops requests to an origin that fails, on each reactor. Failures are replies of 500 or above,
+// and requests without a reply: no connection, a lost one, or a passed deadline.
 struct BreakerOptions {
   // Opens when this share of the requests within `window` has failed; 0: there is no circuit
   // breaker.
   std::uint32_t failures_percent = 0;
   std::uint32_t requests_min = 20;  // within the window, before it may open
   Duration window = seconds(10);
-  // The pause after which one request at a time is let through; its success closes the breaker.
+  // After this pause one request at a time passes; its success closes the breaker.
   Duration pause = seconds(5);
 };
 
@@ -78,7 +79,7 @@ struct HttpClientOptions {
   std::uint32_t idle_max = 16;       // idle connections that are kept
   std::uint32_t waiting_max = 1024;  // requests that may wait for a connection; others fail
   Duration idle_timeout = seconds(30);
-  // Origins that a reactor knows at a time; those without connections are forgotten when needed.
+  // Origins that a reactor knows at a time; the oldest without connections are forgotten.
   std::uint32_t origins_max = 1024;
 
   Http2 http2 = Http2::by_alpn;
@@ -98,12 +99,12 @@ struct HttpClientOptions {
   // window of the stream is closed (HTTP/2, at least 65,535).
   std::size_t stream_bytes_max = 64 * 1024;
 
-  // How often a request is sent again when a kept connection is lost before the first byte of the
-  // reply and the method is idempotent (RFC 9110 §9.2.2). The first retry follows at once, the
-  // others after a random part of backoff_min, which doubles each time up to backoff_max. A request
-  // that an HTTP/2 server states not to have processed (GOAWAY, REFUSED_STREAM) is sent again with
-  // any method and spends no retry: up to 32 times, from the fifth on with the same pauses. 0:
-  // nothing is sent again.
+  // The number of retries when a kept connection is lost before the first byte of the reply. Only
+  // idempotent methods are retried (RFC 9110 §9.2.2). The first retry follows at once. Each later
+  // one waits a random part of backoff_min, which doubles each time up to backoff_max.
+  // A server may state over HTTP/2 that it did not process a request (GOAWAY, REFUSED_STREAM). Such
+  // a request is sent again with any method, and does not count as a retry. This happens up to 32
+  // times, from the fifth on with the same pauses. 0: nothing is sent again.
   std::uint32_t retries_max = 2;
   Duration backoff_min = milliseconds(50);
   Duration backoff_max = seconds(2);
@@ -111,22 +112,23 @@ struct HttpClientOptions {
   Duration retry_after_max = {};
   RetryOptions retry = {};
   BreakerOptions breaker = {};
-  // fetch() sends an idempotent request a second time when no reply is complete after so long; the
-  // first reply wins, and the other request is cancelled. Zero: never. See Request::hedge_after().
+  // fetch() sends an idempotent request a second time when no reply is complete after this time.
+  // The first reply wins, and the other request is cancelled. Zero: never. See
+  // Request::hedge_after().
   Duration hedge_after = {};
 
-  // Redirects that are followed for a request; 0: a reply of 3xx is returned to the caller. See
-  // Request::redirects().
+  // The number of redirects that are followed for a request; 0: a reply of 3xx is returned to the
+  // caller. See Request::redirects().
   std::uint32_t redirects_max = 0;
   // Follows redirects from https to http. Refused by default: the request would be sent in
   // plaintext.
   bool redirects_to_plaintext = false;
-  // Headers that a redirect does not take to another origin, besides credentials
+  // Headers that are not sent to another origin after a redirect, in addition to credentials
   // (wire/http/secret_names.hpp): Authorization, Cookie, X-API-Key and the like.
   std::vector<std::string> secret_fields = {};
 
   // fetch() sends Accept-Encoding and decodes the body; content_bytes_max limits the decoded size.
-  // Not for a request with its own Accept-Encoding.
+  // This does not apply to a request with its own Accept-Encoding.
   bool decode = true;
   // Codecs to decode with; coding::brotli() and coding::zstd() are separate components.
   coding::Codecs codecs = {};
@@ -138,13 +140,13 @@ struct HttpClientOptions {
   std::shared_ptr<CookieJar> cookies = {};
 
   std::string user_agent = "katana";  // empty: the field is not sent
-  // Where a trace is current, requests without a traceparent get one, and its tracestate.
+  // A request without a traceparent gets the one of the current trace, and its tracestate.
   bool trace_context = true;
   tls::ClientTlsOptions tls = {};  // certificate authorities, client certificate and names of TLS
 
   ProxyOptions proxy = {};  // an empty URL: no proxy
 
-  // Accounts with which the client answers 401 of these origins, unless the request has
+  // Accounts with which the client answers a 401 of these origins, unless the request has
   // Authorization. The password is not sent. Basic and Bearer are headers of a Request.
   std::vector<DigestOptions> digest = {};
 
@@ -155,8 +157,8 @@ struct HttpClientOptions {
   // because getaddrinfo does not say how long it is valid.
   thread::Pool* resolver = nullptr;
   Duration addresses_kept = seconds(10);
-  // A name that cannot be resolved fails for so long without a new attempt. All reactors share the
-  // results.
+  // A name that cannot be resolved fails for this long without a new attempt. All reactors share
+  // the results.
   Duration failures_kept = seconds(1);
   std::uint32_t names_max = 1024;
   // Seed of the random part of the backoff; 0: a random one for each reactor.

@@ -16,7 +16,7 @@ std::int64_t bucket_number(const BreakerOptions& options, std::size_t buckets, I
 
 void RetryBudget::earn(const RetryOptions& options, Instant now) noexcept {
   constexpr std::int64_t second_ns = 1'000'000'000, percents = 100;
-  // What a second gives may be saved up for ten: a burst of failures is answered, not a storm.
+  // The budget keeps what ten seconds earn: enough for a burst of failures, but not for a storm.
   constexpr std::int64_t seconds_kept = 10;
   const std::int64_t per_second = std::int64_t{options.per_second_min} * one;
   const std::int64_t passed_ns =
@@ -61,7 +61,7 @@ bool CircuitBreaker::note(const BreakerOptions& options, Pass pass, Outcome outc
   if (options.failures_percent == 0) return false;
   if (pass == Pass::probe) {
     probing_ = false;
-    if (outcome == Outcome::cancelled) return false;  // the next request tries
+    if (outcome == Outcome::cancelled) return false;  // the next request is the probe
     if (outcome == Outcome::failure) {
       open(options, now);
       return true;
@@ -70,7 +70,7 @@ bool CircuitBreaker::note(const BreakerOptions& options, Pass pass, Outcome outc
     buckets_ = {};
     return false;
   }
-  // What was sent before the breaker opened says nothing about now.
+  // The result of a request that was sent before the breaker opened says nothing about now.
   if (state_ != State::closed || outcome == Outcome::cancelled) return false;
   Bucket& bucket = bucket_at(options, now);
   ++bucket.requests;

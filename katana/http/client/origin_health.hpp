@@ -1,4 +1,5 @@
-// OriginHealth: what the client has seen of an origin: a budget of retries, and a circuit breaker.
+// OriginHealth: the health of an origin as the client sees it: a retry budget and a circuit
+// breaker.
 //
 //   closed ──share of failures over a window──▶ open ──pause──▶ half open ──success──▶ closed
 //                                                 ▲────────────failure──────┘
@@ -6,8 +7,8 @@
 // Owns       counts; a ring of buckets for the window.
 // Thread     its reactor's.
 // Allocates  never.
-// Fails      admit() is an Error that names the origin and when it will be asked again.
-// Invariant  time is an argument. While half open, one request at a time is let through.
+// Fails      admit() returns an Error that names the origin and the time of the next attempt.
+// Invariant  time is an argument. While half open, one request at a time passes.
 #pragma once
 
 #include <array>
@@ -20,12 +21,12 @@
 
 namespace katana::client {
 
-// Retries that load may cause, as a share of requests and a number per second.
+// Limits retries to a share of the requests and a number per second.
 class RetryBudget {
  public:
-  // A request begins, which is no retry.
+  // Call it when a request begins that is not a retry.
   void earn(const RetryOptions& options, Instant now) noexcept;
-  // False: it is used up, and nothing is taken.
+  // Returns false, and takes nothing, if the budget is used up.
   bool spend() noexcept;
 
  private:
@@ -40,15 +41,16 @@ class CircuitBreaker {
  public:
   // closed: requests pass. open: they fail at once. half_open: one passes, as a probe.
   enum class State : std::uint8_t { closed, open, half_open };
-  // What became of a request. cancelled: unknown.
+  // The result of a request. cancelled: the result is unknown.
   enum class Outcome : std::uint8_t { success, failure, cancelled };
 
-  // probe: it is the one that is let through while half open.
+  // probe: the one request that passes while the breaker is half open.
   enum class Pass : std::uint8_t { usual, probe };
 
-  // May a request be sent? If not, the Error says until when; `origin` names it.
+  // Returns whether a request may be sent. If not, the Error names the `origin` and the end of the
+  // pause.
   Result<Pass> admit(const BreakerOptions& options, const std::string& origin, Instant now);
-  // For a request that was admitted. Returns whether it has opened the breaker.
+  // Records the outcome of an admitted request. Returns whether it opened the breaker.
   bool note(const BreakerOptions& options, Pass pass, Outcome outcome, Instant now) noexcept;
   State state() const noexcept { return state_; }
 

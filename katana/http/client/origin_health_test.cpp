@@ -57,7 +57,7 @@ TEST(CircuitBreakerTest, it_opens_at_the_share_of_failures_and_not_before_the_mi
 TEST(CircuitBreakerTest, failures_leave_the_window) {
   const BreakerOptions options{.failures_percent = 50, .requests_min = 10};
   CircuitBreaker breaker;
-  for (int second = 0; second < 100; ++second) {  // nine of a window's requests
+  for (int second = 0; second < 100; ++second) {  // nine requests in a window
     const Instant now = start + milliseconds(second * 1150);
     EXPECT_FALSE(breaker.note(options, Pass::usual, Outcome::failure, now)) << second;
   }
@@ -77,7 +77,7 @@ TEST(CircuitBreakerTest, half_open_lets_one_through_and_its_outcome_decides) {
   EXPECT_THAT(second.error().describe(), HasSubstr("half open"));
   breaker.note(options, Pass::probe, Outcome::cancelled, now);
   ASSERT_TRUE(breaker.admit(options, "x", now));
-  // What was sent before it opened says nothing.
+  // A request that was sent before the breaker opened says nothing.
   breaker.note(options, Pass::usual, Outcome::success, now);
   EXPECT_EQ(breaker.state(), State::half_open);
   EXPECT_TRUE(breaker.note(options, Pass::probe, Outcome::failure, now));

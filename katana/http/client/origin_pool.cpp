@@ -9,7 +9,7 @@
 namespace katana::client {
 namespace {
 
-// After every address refused while some connections are open, no connection is opened for so long.
+// If every address refuses while some connections are open, no connection is opened for this time.
 constexpr Duration refused_pause = seconds(1);
 
 }  // namespace
@@ -27,7 +27,7 @@ OriginPool::OriginPool(ReactorContext& context, const Origin& origin, DriverFact
       options.http2 == Http2::never ||
       (!state_.tls && (options.http2 == Http2::by_alpn || state_.proxy != nullptr));
   if (http1_only) state_.calls_per_connection = 1;
-  if (destinations_ != nullptr) return;  // what is there may change: each connection asks
+  if (destinations_ != nullptr) return;  // destinations may change: each connection asks
   const std::string& host = state_.peer().host;
   const auto& hosts = options.hosts;
   if (const auto given = hosts.find(host); given != hosts.end()) {
@@ -56,8 +56,8 @@ void OriginPool::add(Call& call) noexcept {
   context_.queue().run_later(*this);
 }
 
-// The connection used last, so that connections that are not needed reach their idle timeout. Null:
-// no connection has capacity.
+// Returns the connection used last: the others then reach their idle timeout. Null: no connection
+// has capacity.
 ClientConnection* OriginPool::find_available() noexcept {
   for (std::size_t index = connections_.size(); index-- > 0;) {
     if (connections_[index]->capacity() == 0) continue;
@@ -114,7 +114,8 @@ void OriginPool::open_connections() noexcept {
   }
 }
 
-// How many connections to open for the calls that wait, in addition to those that are opening.
+// Returns how many connections to open for the waiting calls, in addition to those that are
+// opening.
 std::size_t OriginPool::count_wanted() const noexcept {
   if (state_.calls_per_connection == 0) {
     const bool any = std::ranges::any_of(connections_, [](const auto& connection) {
@@ -129,7 +130,7 @@ std::size_t OriginPool::count_wanted() const noexcept {
   return needed - std::min(opening, needed);
 }
 
-// False: connecting failed at once, and on_connect_failed() was called.
+// Returns false if connecting failed at once; on_connect_failed() was then called.
 bool OriginPool::open_connection() noexcept {
   auto connection = std::make_unique<ClientConnection>(
       context_, state_, static_cast<ConnectionEvents&>(*this), make_driver_);

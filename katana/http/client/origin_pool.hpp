@@ -1,14 +1,14 @@
 // OriginPool: the connections of one reactor to one origin, and the calls that wait for one.
 //
-// Owns       its connections, and what is known of the origin: its addresses, and its OriginState.
+// Owns       its connections, the addresses of the origin, and its OriginState.
 // Borrows    the ReactorContext; the calls that wait.
 // Thread     its reactor's.
 // Fails      a call that exceeds waiting_max. When no address can be connected to, and no
-//            connection is left, every call that waits fails with the reason.
-// Invariant  at most connections_max connections; no call waits while a connection has capacity. As
-//            long as it is unknown how many calls a connection takes, because TLS has yet to agree
-//            on the protocol or the server to send its limit, there is one connection. Connections
-//            are opened, and destroyed, in run() alone, outside of any session and engine call.
+//            connection is left, every waiting call fails with the reason.
+// Invariant  at most connections_max connections; no call waits while a connection has capacity.
+//            There is one connection until it is known how many calls it takes. This is known when
+//            TLS has agreed on the protocol, or the server has sent its limit. Connections are
+//            opened and destroyed only in run(), outside of any session and engine call.
 #pragma once
 
 #include <memory>

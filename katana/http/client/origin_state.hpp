@@ -1,4 +1,4 @@
-// OriginState: what the connections to one origin, on one reactor, learn and share.
+// OriginState: the state that the connections to one origin, on one reactor, share.
 //
 // Owns       TLS sessions that may be resumed.
 // Thread     its reactor's.
@@ -14,11 +14,11 @@ namespace katana::client {
 
 struct OriginState {
   const Origin origin;             // as URLs name it
-  const bool tls = origin.secure;  // false also where a test's network stands in for the machine's
-  const Proxy* proxy = nullptr;    // null: connections go to the origin itself
-  // Where connections go to.
+  const bool tls = origin.secure;  // also false in a test's network
+  const Proxy* proxy = nullptr;    // null: direct connections
+  // The origin or proxy to which connections are made.
   const Origin& peer() const noexcept { return proxy != nullptr ? proxy->origin() : origin; }
-  // Calls that one connection takes at a time, as another has shown. 0: not known, or none.
+  // Calls that one connection takes at a time, as another one has shown. 0: not known, or none.
   std::uint32_t calls_per_connection = 0;
   tls::KeptSessions sessions = {};
 };

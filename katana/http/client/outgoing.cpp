@@ -22,8 +22,8 @@ std::unexpected<Error> wrong(std::string message) {
   return fail(Code::invalid_argument, std::move(message));
 }
 
-// Their value is no list (RFC 9110 §5.3): of two, some servers take the first and others the last.
-// The last Host of a program counts.
+// The values of these fields are no lists (RFC 9110 §5.3): of two, some servers take the first and
+// others the last. For Host the last one of the program counts.
 constexpr std::array<Bytes, 12> fields_once = {
     "Authorization", "Content-Location", "Content-Range",     "Content-Type",        "Cookie",
     "From",          "If-Range",         "If-Modified-Since", "If-Unmodified-Since", "Range",
@@ -79,8 +79,8 @@ Result<void> check_method(const Request& request, const HttpClientOptions& optio
   return {};
 }
 
-// The field lines. The value of Host is moved into `host`. `decodes` becomes false if the request
-// has an Accept-Encoding: a caller that asks for codings decodes them.
+// Makes the field lines. The value of Host is moved into `host`. `decodes` becomes false if the
+// request has an Accept-Encoding: a caller that asks for codings decodes them.
 Result<std::string> make_fields(const Request& request, const HttpClientOptions& options,
                                 std::string& host, bool& decodes) {
   if (auto right = check_repetition(request.fields()); !right) {

@@ -1,8 +1,8 @@
 // Outgoing: a valid request, ready to be sent over any protocol, as often as needed.
 //
-// Owns       the parts of the head, and the content, shared with connections that are sending it.
+// Owns       the parts of the head, and the body, shared with connections that are sending it.
 // Thread     its reactor's.
-// Fails      make_outgoing() names the URL or field, what is wrong with it, and the remedy.
+// Fails      make_outgoing() names the URL or field, the mistake in it, and the remedy.
 // Invariant  the head is one head of one request, whatever texts the Request contained.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace katana::client {
 
-// Content, kept until the last connection has sent it.
+// A body, kept until the last connection has sent it.
 class KeptContent {
  public:
   KeptContent() noexcept = default;
@@ -40,14 +40,14 @@ class KeptContent {
 
   // Valid as long as this object or a connection that sends it.
   Bytes bytes() const noexcept { return kept_ != nullptr ? Bytes(kept_->text) : Bytes(); }
-  // False: the reactor has no block left, and nothing was written.
+  // Returns false, and writes nothing, if the reactor has no block left.
   bool send(Outbox& outbox) const noexcept {
     if (bytes().size() <= copied_bytes_max) return bytes().empty() || outbox.write(bytes());
     return outbox.refer(kept_->text, *kept_);
   }
 
  private:
-  // Content up to this size is copied behind its head, into the same block.
+  // A body up to this size is copied behind its head, into the same block.
   static constexpr std::size_t copied_bytes_max = 2048;
   struct Kept final : Retained {
     explicit Kept(std::string content)
@@ -59,20 +59,19 @@ class KeptContent {
 };
 
 struct Outgoing {
-  // The head in the format of HTTP/1.1.
-  // `proxy`: it goes there, not to the origin itself.
+  // The head in the format of HTTP/1.1. `proxy`: the request goes to it, not to the origin.
   Text http1_head(const Proxy* proxy = nullptr) const;
   // The head for HTTP/2; refers to this object.
   http2::RequestHead http2_head() const noexcept;
 
   Origin origin;       // of the URL; a redirect makes another Outgoing
   std::string method;  // as given; compared with case
-  std::string host;    // and port: the value of Host
+  std::string host;    // the value of Host, with the port
   std::string target;  // path and query
   std::string fields;  // complete lines "name: value" CRLF
   std::int64_t content_length = http::unknown_length;  // unknown_length: none is sent
   KeptContent content;                    // the whole body; empty if there is a `source`
-  std::shared_ptr<ContentSource> source;  // of the content; null: `content` is all of it
+  std::shared_ptr<ContentSource> source;  // of the body; null: it is `content`
   bool expects = false;                   // it sends Expect: 100-continue
   std::string name;                       // "GET https://example.org/users": the context of errors
   bool is_head = false;                   // the method is HEAD: its reply has no content
@@ -85,7 +84,7 @@ struct Outgoing {
   http1::RequestHead head() const noexcept;
 };
 
-// Takes the content out of `request`. `decodes`: unless the request has an Accept-Encoding.
+// Takes the body out of `request`. `decodes`: unless the request has an Accept-Encoding.
 Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& options,
                                bool decodes = false);
 

@@ -1,6 +1,6 @@
-// Invariant: whatever method, URL and field a caller gives, what goes out is refused, or it is one
-// head of one request to the server's parser, with the field as it was given and nothing behind;
-// in HTTP/2 as well, but for fields about a connection.
+// Invariant: whatever method, URL and field a caller gives, the request is refused, or the server's
+// parser reads exactly one head of one request. That head has the field as given, and nothing
+// follows it. The same holds for HTTP/2, except for fields about a connection.
 //
 // The input is four texts, each behind a byte with its size: method, URL, name, value.
 #include <cstdint>
@@ -35,7 +35,9 @@ void check_http2(const Outgoing& made, Bytes name, Bytes value) {
   reader.forget();
   const http2::HeadVerdict verdict = reader.read_request(inflater, block);
   KATANA_CHECK(verdict == http2::HeadVerdict::accepted || verdict == http2::HeadVerdict::refused);
-  if (verdict == http2::HeadVerdict::refused) return;  // a method or field that is not for us
+  if (verdict == http2::HeadVerdict::refused)
+    return;  // a method or field that the client does not
+             // send
   KATANA_CHECK(reader.head().method_text() == made.method);
   KATANA_CHECK(reader.head().target() == made.target);
   KATANA_CHECK(http::equals_ignoring_case(name, "Proxy-Connection") ||

@@ -1,9 +1,9 @@
-// ProtocolDriver: runs a protocol on a connection: HTTP/1.1, one call at a time, or HTTP/2, as many
-// as the server takes.
+// ProtocolDriver: runs a protocol on a connection. HTTP/1.1 carries one call at a time, HTTP/2 as
+// many as the server takes.
 //
 // Owns       the protocol's machine.
-// Borrows    its environment; calls, from begin() until it completes or fails them, or they are
-//            cancelled.
+// Borrows    its environment; each call from begin() until the driver completes or fails it, or it
+//            is cancelled.
 // Thread     its reactor's.
 // Fails      by failing its calls and closing the connection.
 // Invariant  each call ends exactly once: complete(), fail() or cancel_call(). A driver that takes
@@ -23,19 +23,19 @@
 
 namespace katana::client {
 
-// What a driver reports to its connection.
+// Events that a driver reports to its connection.
 class DriverEvents {
  public:
-  // The server has answered, and no call is on the driver.
+  // The server has answered, and the driver has no call.
   virtual void on_idle() noexcept = 0;
-  // It takes more calls than before.
+  // The driver takes more calls than before.
   virtual void on_more_capacity() noexcept = 0;
 
  protected:
   ~DriverEvents() = default;
 };
 
-// What a driver works with. All of it outlives the driver.
+// The objects that a driver works with. All of them outlive the driver.
 struct DriverEnvironment {
   net::Connection& connection;  // the driver writes to it and closes it
   ReactorContext& context;      // options, counters and queues of the reactor
@@ -54,20 +54,20 @@ class ProtocolDriver : public CallCarrier {
   ProtocolDriver(const ProtocolDriver&) = delete;
   ProtocolDriver& operator=(const ProtocolDriver&) = delete;
 
-  // How many more calls it can take now.
+  // Returns how many more calls the driver can take now.
   virtual std::uint32_t capacity() const noexcept = 0;
-  // It takes no further calls.
+  // The driver takes no further calls.
   virtual bool ending() const noexcept = 0;
-  // No call is on it.
+  // The driver has no call.
   virtual bool idle() const noexcept = 0;
   // REQUIRES capacity() > 0.
   virtual void begin(Call& call) noexcept = 0;
   // The client closes the connection once its calls have ended, which is no failure.
   void retire() noexcept { retiring_ = true; }
   bool retiring() const noexcept { return retiring_; }
-  // The connection is about to be closed, and no call is on it.
+  // The connection is about to be closed, and has no call.
   virtual void announce_close() noexcept {}
-  // As net::Session's.
+  // As net::Session::on_bytes().
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
   virtual void on_input_end() noexcept = 0;
   virtual void on_writable() noexcept {}
@@ -79,7 +79,7 @@ class ProtocolDriver : public CallCarrier {
   virtual void on_lost(const Error& error) noexcept = 0;
 
  protected:
-  // The connection closes after the calls that it has.
+  // The connection closes after its current calls.
   bool should_close() const noexcept { return retiring_ || context_.reactor().draining(); }
   // The server has acknowledged bytes: the connection is established.
   bool answered() const noexcept { return connection_.counters().bytes_sent > 0; }
@@ -93,7 +93,7 @@ class ProtocolDriver : public CallCarrier {
   bool retiring_ = false;
 };
 
-// The only place that names the drivers is the factory, which a ReactorPool passes down.
+// The factory alone names the drivers; a ReactorPool passes it down.
 using DriverFactory = std::unique_ptr<ProtocolDriver> (*)(HttpVersion version,
                                                           const DriverEnvironment& environment);
 

@@ -16,7 +16,7 @@ std::unexpected<Error> invalid_proxy(std::string message) {
   return fail(Code::invalid_argument, std::move(message));
 }
 
-// The name itself, or one below it.
+// Returns whether `host` is the domain, or below it.
 bool is_within(Bytes host, Bytes domain) {
   if (!host.ends_with(domain)) return false;
   return host.size() == domain.size() || host[host.size() - domain.size() - 1] == '.';
@@ -76,11 +76,11 @@ Tunnel::Tunnel(const Proxy& proxy, const Origin& to, http1::HeadMemo& memo,
       fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n{1}\r\n", authority, proxy.authorization());
 }
 
-// What the machine leaves, a line that has not ended, is kept here: nothing that is received before
-// TLS begins comes a second time.
+// An incomplete line, which the machine leaves, is kept here. Bytes that arrive before TLS begins
+// thus never arrive a second time.
 tls::Prelude::Step Tunnel::next(Bytes input) noexcept {
   using Kind = http1::ResponseMachine::Event;
-  constexpr bool has_no_content = true;  // whatever a 2xx to CONNECT says of its length
+  constexpr bool has_no_content = true;  // also if a 2xx to CONNECT states a length
   const std::size_t kept_bytes = kept_.size();
   kept_.append(input);
   std::size_t at = 0;

@@ -1,5 +1,5 @@
 // A rule is the first word of a line that is no comment: "co.uk", "*.ck" or "!www.ck". Both parts
-// of the list, of registries and of companies, hold for cookies. Rules in other scripts are UTF-8
+// of the list, for registries and for companies, apply to cookies. Rules in other scripts are UTF-8
 // in the list and Punycode (RFC 3492) in host names; the list has them normalised already.
 #include "katana/http/client/public_suffixes.hpp"
 
@@ -21,7 +21,7 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// Empty: it is not UTF-8.
+// Returns nothing if the text is not UTF-8.
 std::vector<std::uint32_t> code_points_of(std::string_view text) {
   std::vector<std::uint32_t> points;
   if (!is_utf8(text)) return points;
@@ -64,7 +64,7 @@ void append_number(std::string& to, std::uint32_t number, std::uint32_t bias) {
   to += digit(number);
 }
 
-// Empty: it is not UTF-8, or longer than a label may be.
+// Returns nothing if the label is not UTF-8, or too long.
 std::string punycode_of(std::string_view label) {
   constexpr std::size_t label_bytes_max = 63;
   if (is_ascii(label)) return std::string(label);
@@ -128,7 +128,7 @@ PublicSuffixes PublicSuffixes::parse(Bytes text) {
     }
     const std::string name = host_form_of(rule);
     if (name.empty()) continue;
-    // A name may have its own rule beside a wildcard below it; the wildcard says both.
+    // A name may have a rule and a wildcard below it; the wildcard implies both.
     Rule& kept = made.rules_.try_emplace(name, kind).first->second;
     if (kind == Rule::wildcard) kept = kind;
   }
@@ -163,7 +163,7 @@ bool PublicSuffixes::contains(std::string_view domain) const {
   const std::size_t dot = domain.find('.');
   if (dot == std::string_view::npos) return true;
   if (const auto found = rules_.find(domain); found != rules_.end()) {
-    // What a wildcard stands at is above suffixes, so that a cookie for it would reach all of them.
+    // The domain of an exception is above the suffixes: a cookie for it would reach all of them.
     return found->second != Rule::exception;
   }
   const auto above = rules_.find(domain.substr(dot + 1));

@@ -1,13 +1,13 @@
-// PublicSuffixes: the list of domains below which anybody may register a name ("com", "co.uk",
+// PublicSuffixes: the list of domains below which everybody may register a name ("com", "co.uk",
 // "github.io"), in the format of publicsuffix.org. A cookie for such a domain would go to hosts of
 // different owners.
 //
 // Owns       the rules.
 // Thread     any; const once it is made.
-// Allocates  when it is made.
-// Fails      read() names the file; parse() passes over lines that are no rule.
-// Invariant  a name that no rule is about has its last label as its suffix. A list without rules
-//            is not known(): a CookieJar then keeps every cookie for its host alone.
+// Allocates  at construction.
+// Fails      read() names the file; parse() ignores lines that are no rule.
+// Invariant  the suffix of a name without a rule is its last label. A list without rules is not
+//            known(): a CookieJar then keeps every cookie only for its host.
 #pragma once
 
 #include <memory>
@@ -22,20 +22,20 @@ namespace katana::client {
 
 class PublicSuffixes {
  public:
-  // Where the package `publicsuffix` of Debian and others has it.
+  // The path in the package `publicsuffix` of Debian and others.
   static constexpr const char* system_file = "/usr/share/publicsuffix/public_suffix_list.dat";
 
-  // `text`: the list in the form of publicsuffix.org; lines that are no rules are left out.
+  // `text`: the list in the form of publicsuffix.org; lines that are no rules are ignored.
   static PublicSuffixes parse(Bytes text);
   // not_found: the file cannot be read. invalid_argument: it has no rule.
   static Result<PublicSuffixes> read(const std::string& file);
-  // That of system_file, read once for the process; not known() where there is none.
+  // The list of system_file, read once for the process; not known() if the file is missing.
   static std::shared_ptr<const PublicSuffixes> system();
 
   // False: there is no list, or it is empty.
   bool known() const noexcept { return !rules_.empty(); }
-  // Whether `domain` is a public suffix. In lower case, without a leading dot; labels beyond ASCII
-  // as Punycode ("xn--…").
+  // Returns whether `domain` is a public suffix. It is in lower case, without a leading dot; labels
+  // beyond ASCII are Punycode ("xn--…").
   bool contains(std::string_view domain) const;
 
  private:
@@ -47,7 +47,7 @@ class PublicSuffixes {
     }
   };
 
-  // A wildcard stands at the name below which everything is a suffix.
+  // A wildcard is stored at the name below which everything is a suffix.
   std::unordered_map<std::string, Rule, Hash, std::equal_to<>> rules_;
 };
 

@@ -21,7 +21,7 @@ TEST(PublicSuffixesTest, rules_wildcards_and_exceptions_are_obeyed) {
   }
 }
 
-// RFC 3492 §7.1 and names of the list.
+// RFC 3492 §7.1, and names from the list.
 TEST(PublicSuffixesTest, other_scripts_are_known_by_their_punycode) {
   const auto list = PublicSuffixes::parse(
       "\xe5\x85\xac\xe5\x8f\xb8.cn\n\xe4\xb8\xad\xe5\x9b\xbd\n*.b\xc3\xbc"

@@ -7,8 +7,8 @@
 namespace katana::client {
 namespace {
 
-// Unread streams hold up no other: all of their windows fit into half of the
-// connection's, of which the other half may be consumed and not yet given back.
+// Unread streams hold up no other stream. Their windows fit into half of the connection's window;
+// the other half may be consumed and not yet given back.
 http2::Limits limits_of(const HttpClientOptions& options) {
   http2::Limits limits;
   const auto most = static_cast<std::uint32_t>(http2::window_bytes_max);
@@ -19,9 +19,9 @@ http2::Limits limits_of(const HttpClientOptions& options) {
   limits.connection_window_bytes =
       std::max(2 * window * limits.streams_max, limits.connection_window_bytes);
   limits.head_bytes_max = std::min(options.head_bytes_max, http2::head_bytes_limit);
-  // What is larger than that costs its call alone.
+  // A larger block fails only its own call.
   limits.block_bytes_max = std::max(limits.block_bytes_max, 2 * limits.head_bytes_max);
-  // It may begin before the connection is made.
+  // The timeout may begin before the connection is made.
   limits.settings_timeout.ns += options.connect_timeout.ns;
   return limits;
 }
@@ -38,7 +38,7 @@ http2::ClientContext& ReactorContext::http2() {
   return *http2_;
 }
 
-// xorshift64* (Marsaglia, Vigna): enough to keep clients from coming back in step.
+// xorshift64* (Marsaglia, Vigna): enough to keep clients from retrying in step.
 Duration ReactorContext::random_part(Duration most) noexcept {
   random_ ^= random_ >> 12;
   random_ ^= random_ << 25;

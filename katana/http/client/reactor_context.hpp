@@ -1,5 +1,5 @@
-// Shared: what the reactors that use one HttpClient have in common.
-// ReactorContext: what its pools, connections and calls on one reactor have in common.
+// Shared: the state that all reactors of one HttpClient share.
+// ReactorContext: the state that its pools, connections and calls on one reactor share.
 //
 // Owns       Shared: the context of TLS, the resolver of names, and accounts of Digest.
 //            ReactorContext: the context of HTTP/2, counters, and a share of the Shared.
@@ -44,9 +44,9 @@ class Shared {
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
   // Resolves on its own threads and caches the answers.
   upstream::Resolver& resolver() const noexcept { return resolver_; }
-  // Guarded by its own lock.
+  // Contains its own lock.
   DigestAccounts& digest() const noexcept { return digest_; }
-  // Null: it is asked directly.
+  // Returns null if requests to `origin` need no proxy.
   const Proxy* proxy_for(const Origin& origin) const noexcept {
     return proxy_ && proxy_->serves(origin) ? &*proxy_ : nullptr;
   }
@@ -59,7 +59,7 @@ class Shared {
   mutable upstream::Resolver resolver_;
 };
 
-// What the client has done on one reactor.
+// Counters of the client on one reactor.
 struct PoolCounters {
   std::uint64_t calls = 0;               // requests started, without retries
   std::uint64_t retries = 0;             // repeated attempts
@@ -85,15 +85,15 @@ class ReactorContext {
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
   // Shared by all reactors.
   upstream::Resolver& resolver() const noexcept { return shared_->resolver(); }
-  // Those of all reactors.
+  // Shared by all reactors.
   DigestAccounts& digest() const noexcept { return shared_->digest(); }
   const Proxy* proxy_for(const Origin& origin) const noexcept { return shared_->proxy_for(origin); }
   http1::HeadMemo& head_memo() noexcept { return head_memo_; }
-  // What the connections of HTTP/2 share; made for the first.
+  // The context that all HTTP/2 connections share; made for the first one.
   http2::ClientContext& http2();
   PoolCounters& counters() noexcept { return counters_; }
   RunQueue& queue() noexcept { return queue_; }
-  // 0 … most.
+  // Returns a random part of `most`.
   Duration random_part(Duration most) noexcept;
 
  private:

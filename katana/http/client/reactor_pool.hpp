@@ -32,7 +32,8 @@ class ReactorPool final : public net::Attachment {
   std::size_t connection_count() const noexcept;           // to all origins, open and opening
   // Sends the call on a connection to its origin, now or when one has capacity, or fails it.
   void submit(Call& call) noexcept;
-  // What is known of that origin; null: origins_max others are known. For this turn only.
+  // Returns the health of that origin. Null if origins_max others are known. Valid for this turn
+  // only.
   OriginHealth* health(const Origin& origin) noexcept;
   std::size_t open_breaker_count() const noexcept;
   // Closes the idle connections to that origin.

@@ -1,4 +1,4 @@
-// Connections: when they are opened, kept and closed, and which requests are retried.
+// Connections: when they are opened, kept and closed, and the retries of requests.
 #include "katana/http/client/reactor_pool.hpp"
 
 #include <cerrno>
@@ -80,7 +80,7 @@ TEST_F(ReactorPoolTest, one_dead_connection_ends_the_other_idle_ones) {
   EXPECT_EQ(error_of(reply), "status 200");
 }
 
-// Each attempt is on a connection that another request has used, and that is lost then.
+// Each attempt is on a connection that has served another request and is then lost.
 TEST_F(ReactorPoolTest, a_request_is_retried_so_many_times_and_later_each_time) {
   auto options = test_options();
   options.connections_max = 1;
@@ -97,7 +97,7 @@ TEST_F(ReactorPoolTest, a_request_is_retried_so_many_times_and_later_each_time) 
   close_by_server(1);
   EXPECT_FALSE(unlucky.done());
   EXPECT_EQ(http().counters(reactor()).retries, 2u);
-  EXPECT_EQ(http().counters(reactor()).connections, 0u);  // it sleeps
+  EXPECT_EQ(http().counters(reactor()).connections, 0u);  // it waits for the backoff
   Reply& third = get();
   answer(2);
   say(2, nothing);

@@ -24,12 +24,12 @@ bool has_scheme(Bytes reference) {
   return end != Bytes::npos && end > 0 && reference[end] == ':';
 }
 
-// RFC 3986 §5.2.4, without decoding: escapes are the server's.
+// RFC 3986 §5.2.4, without decoding: the server interprets escapes.
 std::string without_dot_segments(Bytes path) {
   std::string made;
   while (!path.empty()) {
     const std::size_t end = path.find('/', 1);
-    const Bytes segment = path.substr(0, end);  // with its slash in front
+    const Bytes segment = path.substr(0, end);  // with the slash before it
     const bool is_last = end == Bytes::npos;
     path = is_last ? Bytes() : path.substr(end);
     const bool climbs = segment == "/..";
@@ -43,8 +43,8 @@ std::string without_dot_segments(Bytes path) {
   return made;
 }
 
-// What stands in a reference as it is, although it belongs percent-encoded, as browsers and other
-// clients read it. The host stays: how a name is encoded is not for us to guess.
+// Percent-encodes the characters of a reference that need it, as browsers and other clients do. The
+// host is left as it is: this code cannot know how a host name is to be encoded.
 std::string with_escapes(const std::string& url) {
   const std::size_t authority = url.find("//");
   if (authority == std::string::npos) return url;

@@ -9,7 +9,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// RFC 3986 §5.4, of what an http URL can be.
+// RFC 3986 §5.4, the examples that apply to an http URL.
 TEST(ResolveReferenceTest, the_examples_of_the_rfc_come_out_as_it_says) {
   const auto base = parse_url("http://a/b/c/d;p?q");
   ASSERT_TRUE(base);
@@ -60,7 +60,8 @@ class RedirectTest : public ClientTest {
     return "HTTP/1.1 " + std::to_string(status) + " Moved\r\nLocation: " + location +
            "\r\nContent-Length: 0\r\n\r\n";
   }
-  // What the server of the next hop is sent after a redirect to it, each on a new connection.
+  // The request that the server of the next hop gets after a redirect. Each hop has a new
+  // connection.
   std::string sent_after(Request request, unsigned status, const std::string& location) {
     const auto first = static_cast<std::uint32_t>(links());
     fetch(std::move(request));

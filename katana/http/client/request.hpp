@@ -5,7 +5,7 @@
 //
 // Owns       its texts.
 // Thread     a value.
-// Fails      HttpClient::fetch() returns an Error for an invalid one: no text in it can add a line
+// Fails      HttpClient::fetch() returns an Error for an invalid one. No text in it can add a line
 //            or a header (request splitting).
 #pragma once
 
@@ -24,7 +24,7 @@ namespace katana::client {
 // Not an aggregate: g++ 12 would destroy one twice in a co_await expression (decision 0018).
 class Request {
  public:
-  // One header, as it is sent.
+  // A header of the request.
   struct Field {
     std::string name;   // any case; HTTP/2 sends it in lower case
     std::string value;  // without CR, LF and NUL; fetch() fails with others
@@ -51,8 +51,9 @@ class Request {
   Request&& content(std::string text, std::string type) && {
     return std::move(content(std::move(text), std::move(type)));
   }
-  // Sets a body that is read while it is sent. With `length` it is declared, and must be met;
-  // without, HTTP/1.1 sends it in chunks. No other request may use the source at the same time.
+  // Sets a body that is read while it is sent. With `length` the size is declared, and the body
+  // must have it. Without it, HTTP/1.1 sends the body in chunks. No other request may use the
+  // source at the same time.
   Request& content(std::shared_ptr<ContentSource> source, std::string type,
                    std::optional<std::uint64_t> length = {}) & {
     source_ = std::move(source);
@@ -73,7 +74,7 @@ class Request {
                     std::optional<std::uint64_t> length = {}) && {
     return std::move(content(std::move(read), std::move(type), length));
   }
-  // Sends Expect: 100-continue, and the body of a source when the server asks for it, or after
+  // Sends Expect: 100-continue. The body of a source follows when the server asks for it, or after
   // HttpClientOptions::continue_timeout (RFC 9110 §10.1.1).
   Request& expect_continue() & {
     expects_ = true;
@@ -86,7 +87,7 @@ class Request {
     return *this;
   }
   Request&& timeout(Duration duration) && { return std::move(timeout(duration)); }
-  // Allows retries although the method is not idempotent, because the request has a key by which
+  // Allows retries although the method is not idempotent. Use it for a request with a key by which
   // the server recognises the repetition.
   Request& repeatable() & {
     repeatable_ = true;
@@ -120,12 +121,12 @@ class Request {
 
   const std::string& method() const noexcept { return method_; }  // as given; default: "GET"
   const std::string& url() const noexcept { return url_; }        // absolute: http:// or https://
-  // In the order in which they are sent.
+  // The headers in the order in which they are sent.
   const std::vector<Field>& fields() const noexcept { return fields_; }
   std::string& content() noexcept { return content_; }
   // False: the request has no body, not even an empty one.
   bool has_content() const noexcept { return has_content_; }
-  // Null: the content is a text.
+  // Null: the body is a text.
   const std::shared_ptr<ContentSource>& source() const noexcept { return source_; }
   std::optional<std::uint64_t> length() const noexcept { return length_; }
   bool expects_continue() const noexcept { return expects_ && source_ != nullptr; }
@@ -138,7 +139,7 @@ class Request {
 
   // ---- for the client
   std::string take_url() noexcept { return std::move(url_); }
-  // Turns it into the request that follows the redirect, without the headers that are dropped.
+  // Makes it the request that follows the redirect, without the dropped headers.
   template <class IsDropped>
   void follow(std::string url, bool becomes_get, const IsDropped& is_dropped) {
     std::erase_if(fields_, is_dropped);
@@ -156,7 +157,7 @@ class Request {
   std::vector<Field> fields_;
   std::string content_;
   std::shared_ptr<ContentSource> source_;
-  std::optional<std::uint64_t> length_;  // of what source_ gives
+  std::optional<std::uint64_t> length_;  // of the body from source_
   Duration timeout_;
   std::vector<std::string> secret_fields_;
   std::optional<std::uint32_t> redirects_max_;

@@ -67,9 +67,10 @@ class Response {
 
  private:
   friend class Call;
-  // From a head of HTTP/1.1 that the machine has accepted. Returns null, or what is wrong with it.
+  // Sets the head from one of HTTP/1.1 that the machine has accepted. Returns null, or the mistake
+  // in it.
   const char* set_head(unsigned status, Text head) noexcept;
-  // From HTTP/2: copies the fields.
+  // Sets the head from HTTP/2, and copies the fields.
   void set_fields(unsigned status, const http::Head& fields) noexcept;
 
   std::uint16_t status_ = 0;

@@ -1,15 +1,15 @@
-// ResponseStream: a reply whose content is read piece by piece.
+// ResponseStream: a reply with a body that is read piece by piece.
 //
 //   Result<client::ResponseStream> stream = co_await http.open(client::Request(url));
 //   while (true) {
 //     Result<Text> piece = co_await stream->read();
 //     if (!piece || piece->empty()) break;   // an error, or the end
 //
-// Owns       the call, which occupies a connection or stream until the content is read to its end.
+// Owns       the call, which occupies a connection or stream until the body is read to its end.
 // Thread     its reactor's; destroy it before the reactor.
 // Allocates  from the recycler.
-// Fails      read() is an Error when the connection is lost, or the server sends nothing for the
-//            timeout of the request. A request is not sent again once its reply has begun.
+// Fails      read() returns an Error when the connection is lost, or when the server sends nothing
+//            for the timeout of the request. A request is not sent again once its reply has begun.
 // Invariant  at most stream_bytes_max and one receive are held; then the server must wait for the
 //            reader. Destroying it before the end resets the connection, or the stream (HTTP/2).
 #pragma once
@@ -28,13 +28,13 @@ namespace katana::client {
 
 class ResponseStream {
  public:
-  // `codecs`: what content is decoded with, for the call.
+  // `codecs`: decode the body; borrowed for the call.
   ResponseStream(std::unique_ptr<Exchange> exchange, const coding::Codecs& codecs);
 
   // Status and fields.
   const Response& head() const noexcept { return exchange_->call.response(); }
-  // The content received since, at least one byte; empty at the end. REQUIRES that no other read()
-  // waits.
+  // Returns the bytes received since the last call, at least one; empty at the end. REQUIRES that
+  // no other read() waits.
   Task<Result<Text>> read();
 
  private:

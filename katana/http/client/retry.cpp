@@ -25,8 +25,10 @@ Duration backoff(ReactorContext& context, std::uint32_t doublings) {
   return context.random_part(std::min(most, options.backoff_max));
 }
 
-// Why a call is sent again. loss: a kept connection was dead; no load of the server's causes that,
-// so it needs no budget. asked: a 503 says when to come again.
+// The reason for sending a call again.
+// loss: a kept connection was dead. The load of the server does not cause that, and it needs no
+// budget.
+// asked: a 503 says when to retry.
 enum class Cause : std::uint8_t { none, loss, asked, transient };
 
 Cause cause_of(const HttpClientOptions& options, Call& call, const std::optional<Duration>& asked) {
@@ -84,7 +86,7 @@ std::optional<Duration> pause_before_retry(ReactorContext& context, RetryBudget*
   if (cause == Cause::asked) {
     pause = *asked;
   } else if (cause == Cause::transient) {
-    // Not before the server's own time, and not all clients at once.
+    // Not before the server's time, and not all clients at once.
     pause.ns = asked.value_or(Duration{}).ns + backoff(context, retries).ns;
   } else if (retries > 0) {
     pause = backoff(context, retries - 1);

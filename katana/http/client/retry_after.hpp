@@ -1,9 +1,9 @@
-// retry_after(): when a server wants to be asked again (RFC 9110 §10.2.3).
+// retry_after(): the time after which a server accepts the request again (RFC 9110 §10.2.3).
 //
 // Borrows    the response for the call.
 // Thread     any.
 // Allocates  never.
-// Fails      nothing for a field that is missing or malformed.
+// Fails      returns nothing for a field that is missing or malformed.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace katana::client {
 
-// Of Retry-After in seconds or as a date; at most a year. `now_s`: since 1970.
+// Returns the pause of Retry-After, which has seconds or a date; at most a year. `now_s`: seconds
+// since 1970.
 std::optional<Duration> retry_after(const Response& response, std::int64_t now_s);
 
 }  // namespace katana::client

@@ -1,4 +1,4 @@
-// run: runs a task on a reactor of the caller's own: for programs without a server, and tests.
+// run: runs a task on a reactor of the caller, for programs without a server, and for tests.
 //
 //   client::run(*reactor, http.fetch(client::Request(url)))
 //

@@ -1,13 +1,13 @@
-// RunQueue: what runs once the rest of a reactor's turn is done, in one deferred message.
-// Runnable: what can be in one. RunList: some of them, in order.
+// RunQueue: work that runs after the rest of a reactor's turn, in one deferred message.
+// Runnable: one piece of work. RunList: several of them, in order.
 //
 // Owns       nothing: a Runnable leaves its list when it is destroyed.
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      never.
-// Invariant  what run_later() was given runs before what resume_later() was given: a call that
-//            waits for a connection precedes the next request of a coroutine that resumes. Work
-//            that is added while the queue runs, runs in a later message.
+// Invariant  work given to run_later() runs before work given to resume_later(). A call that waits
+//            for a connection thus precedes the next request of a coroutine that resumes. Work that
+//            is added while the queue runs, runs in a later message.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace katana::client {
 
 class RunList;
 
-// What a RunList can hold. It is in at most one list.
+// A piece of work for a RunList. It is in at most one list.
 class Runnable : private ListHook<Runnable> {
  public:
   Runnable(const Runnable&) = delete;
@@ -42,12 +42,12 @@ class Runnable : private ListHook<Runnable> {
   RunList* list_ = nullptr;
 };
 
-// Runnables in the order in which they are to run. It owns none of them.
+// Runnables in the order in which they run. The list owns none of them.
 class RunList {
  public:
   bool empty() const noexcept { return list_.empty(); }
   std::size_t size() const noexcept { return list_.size(); }
-  // REQUIRES that it is in no list.
+  // REQUIRES that the runnable is in no list.
   void push_back(Runnable& runnable) noexcept;
   void push_front(Runnable& runnable) noexcept;
   void remove(Runnable& runnable) noexcept;
@@ -64,9 +64,9 @@ class RunQueue {
   RunQueue(const RunQueue&) = delete;
   RunQueue& operator=(const RunQueue&) = delete;
 
-  // Once, however often it is asked for.
+  // Runs it once, even if it is added several times.
   void run_later(Runnable& runnable) noexcept;
-  // REQUIRES that it is in no list.
+  // REQUIRES that the runnable is in no list.
   void resume_later(Runnable& runnable) noexcept;
 
  private:

@@ -6,7 +6,8 @@
 // Borrows    the source and the call, which outlive it.
 // Thread     its reactor's.
 // Allocates  the frame of each read().
-// Fails      by aborting the call: the source failed or threw, or its length is not the declared.
+// Fails      by aborting the call: the source failed or threw, or its length differs from the
+//            declared one.
 // Invariant  at most one piece is held, and none is read before the driver has sent the one before.
 //            The source is read in the RunQueue, never inside a call of a session.
 #pragma once
@@ -33,21 +34,21 @@ class Upload final : public Runnable, private net::TimerEntry {
   Upload(const Upload&) = delete;
   Upload& operator=(const Upload&) = delete;
 
-  // Something was read from the source, or is being read.
+  // True if a piece was read from the source, or is being read.
   bool consumed() const noexcept { return consumed_; }
 
   // ---- for drivers
-  // The head was sent on a connection that is established: reads the first piece, or, with Expect,
-  // waits for go(), for at most HttpClientOptions::continue_timeout.
+  // The head was sent on an established connection. Reads the first piece, or, with Expect, waits
+  // at most HttpClientOptions::continue_timeout for go().
   void begin() noexcept;
   bool begun() const noexcept { return begun_; }
-  // The server wants the content (100 Continue).
+  // The server wants the body (100 Continue).
   void go() noexcept;
-  // What can be sent. CallCarrier::on_upload() says when there is something again.
+  // The bytes that can be sent now. CallCarrier::on_upload() reports when there are more.
   Bytes ready() const noexcept { return piece_.bytes().substr(taken_); }
-  // The first bytes of ready() were sent, or copied.
+  // The driver has sent or copied the first `bytes` bytes of ready().
   void advance(std::size_t bytes) noexcept;
-  // Nothing follows.
+  // True if nothing follows.
   bool ended() const noexcept { return ended_; }
 
  private:

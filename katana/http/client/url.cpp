@@ -19,7 +19,7 @@ std::unexpected<Error> wrong(Bytes url, const char* what) {
                           shown_url(url, 200), what));
 }
 
-// A name that is not well-formed may be one.
+// A malformed name may be one.
 bool is_credential(Bytes encoded) {
   if (!http::needs_form_decoding(encoded)) return http::is_secret_parameter(encoded);
   std::string name(encoded);

@@ -2,7 +2,7 @@
 //
 // Owns       its texts.
 // Thread     a value.
-// Fails      parse_url() names the URL, what is wrong with it, and the expected form.
+// Fails      parse_url() names the URL, the mistake in it, and the expected form.
 // Invariant  no error shows a credential that a URL has.
 #pragma once
 
@@ -29,11 +29,11 @@ struct Url {
   std::string target;     // path and query; a fragment is not sent
 };
 
-// The URL for logs and errors: without a password in it, with "***" for the values of parameters
-// that have the name of a credential (wire/http/secret_names.hpp), and of `bytes_max` at most.
+// Returns the URL for logs and errors, cut to `bytes_max` bytes. The password is left out. "***"
+// replaces the value of each parameter with the name of a credential (wire/http/secret_names.hpp).
 std::string shown_url(Bytes url, std::size_t bytes_max = 500);
 
-// http://host[:port][/path][?query], or https.
+// Parses http://host[:port][/path][?query], or the same with https.
 Result<Url> parse_url(Bytes text);
 
 }  // namespace katana::client

@@ -12,7 +12,7 @@ namespace {
 
 std::size_t index_of(http::Coding coding) noexcept { return static_cast<std::size_t>(coding); }
 
-// The component that has the codec, which is also the name of the function that gives it.
+// The component of the codec, which is also the name of its function.
 std::string_view component_of(http::Coding coding) noexcept {
   switch (coding) {
     case http::Coding::brotli: return "brotli";

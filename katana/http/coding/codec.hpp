@@ -2,14 +2,15 @@
 //
 //   router.use(compression({.codecs = {coding::gzip(), coding::brotli(), coding::zstd()}}));
 //
-// A codec is a value from its own module, such as coding/brotli, and nothing registers itself:
-// a program links the libraries of the codecs that it names. gzip is in every set by default.
+// A codec is a value from its own module, such as coding/brotli. There is no registry: a program
+// links the libraries of the codecs that it names. gzip is in every set by default.
 //
 // Owns       nothing but pointers to functions.
 // Thread     values.
-// Allocates  pick() and names() their results; what a codec makes, see encoder.hpp, decoder.hpp.
+// Allocates  pick() and names() their results; for encoders and decoders see encoder.hpp,
+//            decoder.hpp.
 // Fails      pick() names the coding that is unknown, or that the set does not have.
-// Invariant  a set has one codec at most for a coding: the last that it was given.
+// Invariant  a set has at most one codec for a coding: the last one that it was given.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@
 
 namespace katana::coding {
 
-// A coding, and what makes both directions of it.
+// A coding, with the functions that make its encoder and decoder.
 struct Codec {
   // One of http::Coding but `identity`.
   http::Coding coding = http::Coding::identity;
@@ -45,11 +46,11 @@ class Codecs {
   Codecs(const Codec& codec) noexcept : Codecs({codec}) {}  // NOLINT: a codec is a set
   Codecs(std::initializer_list<Codec> codecs) noexcept;
 
-  // There is a codec for it.
+  // True if there is a codec for the coding.
   bool contains(http::Coding coding) const noexcept { return codings_.contains(coding); }
-  // All of them.
+  // All codings of the set.
   http::Codings codings() const noexcept { return codings_; }
-  // "br, zstd, gzip": those that it has, in the order of http::Coding.
+  // "br, zstd, gzip": the names of the set's codings, in the order of http::Coding.
   std::string names() const;
   // The codings that `wanted` names; all of the set, if it names none.
   Result<http::Codings> pick(std::span<const std::string> wanted) const;
@@ -63,7 +64,7 @@ class Codecs {
   http::Codings codings_;
 };
 
-// "br, zstd, gzip": the names of those of a set, in the order of http::Coding.
+// "br, zstd, gzip": the names of the codings, in the order of http::Coding.
 std::string names_of(http::Codings codings);
 
 }  // namespace katana::coding

@@ -24,7 +24,7 @@ class CodingTest : public testing::TestWithParam<Coding> {
     every_codec().make_encoder(GetParam(), {})->encode(input, Flush::finish, out);
     return std::string(out.bytes());
   }
-  // In pieces of `piece` bytes, `room` at a time.
+  // Decodes in pieces of `piece` bytes, with room for `room` bytes at a time.
   static std::string decode(Bytes input, Decoding* result = nullptr,
                             DecoderLimits limits = generous, std::size_t piece = SIZE_MAX,
                             std::size_t capacity = SIZE_MAX) {
@@ -155,7 +155,7 @@ TEST_P(CodingTest, a_bomb_is_noticed_before_it_has_grown) {
   const DecoderLimits dense{.bytes_max = 1 << 30, .ratio_max = 100};
   EXPECT_LE(decode(bomb, &result, dense).size(), 8'000'000u);
   EXPECT_EQ(result, Decoding::too_dense);
-  // What is short may be as dense as it likes.
+  // A short body may have any density.
   EXPECT_EQ(outcome(encode(std::string(60'000, '\0')), dense), Decoding::going);
 }
 

@@ -35,11 +35,11 @@ Decoding Decoder::decode(Bytes& input, std::size_t bytes_max, Text& out) {
       out.resize(before);
       return state_;
     }
-    // Less than there was room for, and the input is used up: it has nothing more to say.
+    // It made less than there was room for, and the input is used up: no output is left.
     const bool idle = made.made == 0 && left == input.size();
     if (input.empty() && (made.made < capacity || idle)) return state_;
     if (bytes_max == 0) return state_ = Decoding::full;
-    if (idle) return state_ = Decoding::malformed;  // it takes nothing and makes nothing
+    if (idle) return state_ = Decoding::malformed;  // neither input taken nor output made
   }
 }
 

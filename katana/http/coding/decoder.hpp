@@ -1,13 +1,13 @@
-// Decoder: a content coding (gzip, br, zstd) taken off a stream of bytes that a client or
-// server sent. A Codec makes it.
+// Decoder: removes a content coding (gzip, br, zstd) from a stream of bytes that a client or server
+// sent. A Codec makes it.
 //
 // Owns       the state of its library: up to 16 MiB for brotli, 8 for zstd, 64 KiB for gzip.
 // Thread     one at a time.
 // Allocates  from the heap: at construction, and brotli and zstd when the first bytes say how much.
-// Fails      what is malformed, or is more than the limits allow, is a state that it stays in; it
-//            throws std::bad_alloc only.
-// Invariant  a call appends no more than it is allowed, whatever the bytes: a few that stand for
-//            terabytes cost no more than others.
+// Fails      malformed input, or more than the limits allow, is a state that it stays in; it throws
+//            std::bad_alloc only.
+// Invariant  a call appends no more than it is allowed, whatever the bytes: a few bytes that stand
+//            for terabytes cost no more than others.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace katana::coding {
 
-// How much a decoder gives for what it is given. Beyond it the content is refused.
+// Limits of the decoded bytes, also in relation to the coded ones. Beyond them the body is refused.
 struct DecoderLimits {
   // For the decoded content.
   std::uint64_t bytes_max = 8 * 1024 * 1024;
-  // Decoded bytes for each coded one, beyond the first `ratio_free_bytes` decoded ones. Text seldom
-  // shrinks to less than a tenth; deflate cannot go beyond 1,032, brotli and zstd far.
+  // Decoded bytes for each coded byte, beyond the first `ratio_free_bytes` decoded ones. Text
+  // seldom shrinks to less than a tenth. deflate cannot exceed 1,032; brotli and zstd can by far.
   std::uint32_t ratio_max = 100;
   std::uint64_t ratio_free_bytes = 64 * 1024;
 };
@@ -40,10 +40,10 @@ class Decoder {
 
   // Takes input off the front of `input` and appends at most `bytes_max` to `out`.
   Decoding decode(Bytes& input, std::size_t bytes_max, Text& out);
-  // There is no more input: whether it was whole. No input at all is not.
+  // True if the input that was given is complete. Empty input is not.
   bool is_whole() const noexcept { return whole_ && !failed(); }
   std::uint64_t decoded_bytes() const noexcept { return decoded_; }
-  // What the state of its library takes at present, its window with it.
+  // The bytes that the state of the library takes at present, with its window.
   virtual std::size_t memory_bytes() const noexcept = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes, a decoder appends no more than it is allowed in a call and no more
-// than its limits in all, and bytes cut anywhere give what they give whole.
+// Invariant: whatever the bytes, a decoder appends no more than a call allows, and no more than its
+// limits in all. Input that is cut anywhere gives the same output as the whole.
 //
 // The input is a byte for the coding, one for the room of a call, one for the size of pieces, and
 // the coded bytes.
@@ -43,7 +43,7 @@ Outcome decode(http::Coding coding, Bytes input, std::size_t piece, std::size_t 
     if (state == Decoding::going) KATANA_CHECK(part.empty());
   }
   const bool failed = state != Decoding::going;
-  // How much of what comes before the mistake is there depends on the cuts.
+  // The amount of output before the mistake depends on the cuts.
   return {failed ? std::string() : std::string(out.bytes()), failed, decoder->is_whole()};
 }
 
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes input(reinterpret_cast<const char*>(data) + 3, size - 3);
   const Outcome whole = decode(coding, input, SIZE_MAX, SIZE_MAX);
   const Outcome pieces = decode(coding, input, piece, capacity);
-  // Density is judged as bytes come, so that a cut may decide what is too dense.
+  // Density is checked as bytes arrive: a cut may decide whether they are too dense.
   if (!whole.failed && !pieces.failed) KATANA_CHECK(whole == pieces);
   return 0;
 }

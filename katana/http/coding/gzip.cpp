@@ -12,7 +12,7 @@
 namespace katana::coding {
 namespace {
 
-// Room that `out` is given at a time.
+// The room that `out` gets at a time.
 constexpr std::size_t step_bytes = 4096;
 
 class GzipEncoder final : public Encoder {
@@ -30,7 +30,7 @@ class GzipEncoder final : public Encoder {
     const int mode = flush == Flush::finish  ? Z_FINISH
                      : flush == Flush::flush ? Z_SYNC_FLUSH
                                              : Z_NO_FLUSH;
-    // zlib's input is not const, and is not written either. It counts by 32 bits.
+    // zlib's input is not const, but zlib does not write to it. It counts in 32 bits.
     constexpr std::size_t piece_bytes_max = 1U << 30;
     do {
       const Bytes piece = input.substr(0, piece_bytes_max);
@@ -65,12 +65,12 @@ class GzipDecoder final : public Decoder {
     if (inflateInit2(&stream_, gzip_window_bits) != Z_OK) throw std::bad_alloc();
   }
   ~GzipDecoder() override { inflateEnd(&stream_); }
-  // What zlib says of it (zconf.h): a window of 32 KiB, and some 7 KiB.
+  // zlib needs a window of 32 KiB, and some 7 KiB (zconf.h).
   std::size_t memory_bytes() const noexcept override { return sizeof(*this) + 40 * 1024; }
 
  private:
   Step step(Bytes& input, char* out, std::size_t capacity) override {
-    if (ended_ && !input.empty()) {  // members behind one another are one content (RFC 1952 §2.2)
+    if (ended_ && !input.empty()) {  // several members are one body (RFC 1952 §2.2)
       ended_ = false;
       KATANA_CHECK(inflateReset(&stream_) == Z_OK);
     }

@@ -1,4 +1,4 @@
-// Event: what a topic publishes.
+// Event: one event that a topic publishes.
 //
 // Borrows    its texts, for the call that is given it.
 // Thread     values.
@@ -10,8 +10,8 @@ namespace katana {
 
 struct Event {
   Bytes data;
-  Bytes name = {};  // empty: "message", to a reader
-  Bytes key = {};   // whose it is (EventTopic::subscribe()); empty: it is everybody's
+  Bytes name = {};  // empty: "message", for a reader
+  Bytes key = {};   // selects readers (EventTopic::subscribe()); empty: all readers
 };
 
 }  // namespace katana

@@ -11,8 +11,9 @@
 namespace katana {
 namespace {
 
-// Of entries that are kept no more; see forgotten_. A gap is this and how many were lost.
-constexpr std::uint64_t hash_of_none = 0;  // everybody's
+// Values in forgotten_ that are no hashes of keys. A gap is hash_of_gap plus the number of lost
+// events; 0 lost: unknown.
+constexpr std::uint64_t hash_of_none = 0;  // an event without a key
 constexpr std::uint64_t hash_of_gap = 1;
 constexpr std::uint64_t hash_min = std::uint64_t{1} << 32;
 constexpr std::size_t forgotten_min = 4096;
@@ -67,8 +68,8 @@ std::uint64_t EventLog::add(const Event& event) {
   return number;
 }
 
-// Sequences that began anew may be those of a store that was restored: then what is kept here, and
-// what was before that, comes again.
+// If the sequences begin anew, the store may have been restored. Events that are kept here, and
+// older ones, then arrive again.
 bool EventLog::is_replayed(std::uint64_t sequence, Timestamp stored_at) {
   if (stored_at > replayed_until_) {
     is_replaying_ = false;
@@ -86,13 +87,13 @@ bool EventLog::add_stored(const Event& event, std::uint64_t sequence, Timestamp 
     is_replaying_ = true;
     replayed_until_ = last_stored_at_;
   } else if (last_sequence_ == 0) {
-    // So that the first readers find the number of what they saw elsewhere.
+    // The first readers then find the number of the event that they saw elsewhere.
     if (!is_loaded_ && entries_.empty()) {
       first_ = sequence;
       published_ = sequence - 1;
     }
   } else {
-    if (sequence <= last_sequence_) return false;  // it was given again
+    if (sequence <= last_sequence_) return false;  // a duplicate
     if (sequence > last_sequence_ + 1 && !is_replaying_) add_gap(sequence - last_sequence_ - 1);
   }
   last_sequence_ = sequence;
@@ -191,18 +192,19 @@ void EventLog::place(EventReader& reader) {
     if (reader.came_at != Timestamp{}) place_by_time(reader);
     return;
   }
-  reader.cursor = first_;  // all that is kept, where nothing better is known
+  reader.cursor = first_;  // all kept events, if nothing better is known
   const auto id = read_id(reader.wanted_id);
   if (!id) return;
   if (is_of_stream()) return place_in_stream(reader, *id);
-  // Of another life of the program, everything that is kept is new to it.
+  // An id of an earlier run of the program: every kept event is new to this reader.
   const bool is_known =
       Bytes(reader.wanted_id).starts_with(epoch_ + "-") && id->low < next_number();
   if (is_known) reader.cursor = id->low + 1;
 }
 
-// It came before this process knew the stream: what was stored since then is told, and what the
-// clocks of who keeps the stream and of this process may differ by.
+// The reader came before this process knew the stream. It gets the events that were stored since
+// then. clocks_differ_max allows for different clocks of this process and of the server that stores
+// the stream.
 void EventLog::place_by_time(EventReader& reader) const {
   const Timestamp since = reader.came_at - clocks_differ_max;
   std::uint64_t number = next_number();
@@ -212,7 +214,7 @@ void EventLog::place_by_time(EventReader& reader) const {
     --number;
   }
   reader.cursor = std::min(reader.cursor, number);
-  // What has left the stream may have been stored since then as well.
+  // Events that have left the stream may have been stored since then as well.
   reader.has_lost = number == first_ && number > 1 && !entries_.empty();
 }
 
@@ -226,10 +228,10 @@ void EventLog::place_in_stream(EventReader& reader, const Id& id) {
   }
   const Entry* const first = first_event(number);
   const Entry* const last = last_event();
-  // Of a stream that keeps nothing what the reader saw is gone, and perhaps more.
+  // The stream keeps nothing: the events that the reader saw are gone, and perhaps more.
   if (first == nullptr) reader.has_lost = true;
   if (first == nullptr || (id.low > last->sequence && time >= last->stored_at)) {
-    // Of a process that has come further than this one: what it was sent there is not sent again.
+    // The id is of a process that is ahead of this one: the events up to it are not sent again.
     reader.cursor = next_number();
     reader.passed_until = id.low;
     reader.passed_until_time = time;
@@ -237,19 +239,20 @@ void EventLog::place_in_stream(EventReader& reader, const Id& id) {
   }
   const bool is_older = id.low < first->sequence && time <= first->stored_at;
   const std::uint64_t between = is_older ? first->sequence - id.low - 1 : 0;
-  // Without keys the sequences alone say how many; of keys the numbers here are asked.
+  // Without keys the sequences say how many events are missing. With keys this uses the numbers of
+  // the entries here.
   if (is_older && reader.keys && between < number) {
     reader.cursor = number - between;
     return;
   }
-  // Of another life of the stream, or from before this process knew of it.
-  // Gaps in front of the first event are told with that.
+  // The id is of another life of the stream, or from before this process knew the stream. Gaps in
+  // front of the first event are reported together with this loss.
   reader.has_lost = !is_older || between != 0;
   reader.lost = is_older && !reader.keys ? between : 0;
   reader.cursor = number;
 }
 
-// From its cursor to the first entry that is kept.
+// Counts the lost events from the reader's cursor to the first kept entry.
 void EventLog::count_lost(EventReader& reader) {
   const std::uint64_t from = std::exchange(reader.cursor, first_);
   const std::uint64_t remembered = first_ - forgotten_.size();
@@ -278,7 +281,7 @@ bool EventLog::wants(const EventReader& reader, const Entry& entry) {
   return std::ranges::find(*reader.keys, entry.key) != reader.keys->end();
 }
 
-// Those directly behind what was lost are told with it.
+// Reports gaps directly behind lost events together with them.
 void EventLog::take_gaps(EventReader& reader) const {
   while (reader.cursor < next_number()) {
     const Entry& entry = entries_[reader.cursor - first_];

@@ -1,19 +1,20 @@
-// EventLog: the events that a topic keeps, in their order, and where its readers are in them.
+// EventLog: the events that a topic keeps, in their order, and the positions of its readers.
 //
-//   number   the place of an entry, from 1, without a gap: what a reader's cursor counts
-//   id       what a reader is sent and comes again with: "EPOCH-NUMBER" of a topic of one process.
-//            Of a stream "TIME-SEQUENCE": when and as what the stream stored it, so that an id of
-//            another life of the stream, whose sequences began anew, is recognised
-//   gap      an entry that is no event: so many were lost here, or some
-//   key      whose event it is; an event without one is everybody's
+//   number   the place of an entry, from 1, without a gap; a reader's cursor is such a number
+//   id       the id of an event, which a reader sends when it reconnects. "EPOCH-NUMBER" for a
+//            topic of one process. "TIME-SEQUENCE" for a stream: the time and the sequence with
+//            which the stream stored it. The time shows whether an id is of another life of the
+//            stream, with new sequences
+//   gap      an entry that is no event: a known or unknown number of events was lost here
+//   key      selects the readers of an event; an event without a key is for all readers
 //
 // Owns       a share of each event's bytes, and the hashes of the keys that are kept no more.
 // Thread     one at a time: its topic has a lock.
 // Allocates  for each event.
 // Fails      std::bad_alloc.
 // Invariant  at most events_max events, as many gaps, and bytes_max bytes are kept; the newest
-//            stays, however large it is. A reader is given entries in their order, each once, and
-//            none that it wants is passed over without being told as lost.
+//            stays, however large it is. A reader gets the entries in their order, each once. Every
+//            entry that it wanted and missed is reported as lost.
 #pragma once
 
 #include <cstdint>
@@ -30,62 +31,63 @@
 
 namespace katana {
 
-// Borrowed for the call. Data may have several lines; that it is UTF-8 is up to its publisher.
+// Borrowed for the call. Data may have several lines; the publisher ensures that it is UTF-8.
 
-// A reader's place.
+// The position of a reader.
 struct EventReader {
   std::optional<std::vector<std::string>> keys = std::nullopt;  // nothing: all events
   std::string wanted_id = {};  // Last-Event-ID, until place(); empty: it comes for the first time
-  Timestamp came_at{};         // what is stored later is told to it, though it is not placed yet
+  Timestamp came_at{};         // later events are sent to it, even if it is not placed yet
   bool is_placed = false;      // place() has set its cursor
   bool has_begun = false;      // it has asked for entries
   std::uint64_t cursor = 0;    // the number of the next entry
-  bool has_lost = false;       // before the cursor, and it is not told yet
-  std::uint64_t lost = 0;      // of these; 0: unknown
-  std::uint64_t passed_until = 0;  // a stream's sequence: up to it, and up to …
-  Timestamp passed_until_time{};   // … this time it was sent by another process
-  bool has_passed = false;  // entries that it does not want, since the last that it was given
+  bool has_lost = false;       // events before the cursor are lost, and this is not reported yet
+  std::uint64_t lost = 0;      // how many are lost; 0: unknown
+  std::uint64_t passed_until = 0;  // a stream's sequence: another process sent the events …
+  Timestamp passed_until_time{};   // … up to it and up to this time
+  bool has_passed = false;         // entries that it does not want, since the last one that it got
 };
 
 class EventLog {
  public:
   // An event as readers receive it: with its id, in the format of text/event-stream.
   using Octets = std::shared_ptr<const std::string>;
-  // What the log keeps; beyond it the oldest entries go.
+  // Limits of the kept entries; beyond them the oldest entries go.
   struct Limits {
     std::size_t events_max = 256;         // it bounds gaps as well
-    std::size_t bytes_max = 1024 * 1024;  // of Octets; the newest entry may exceed it
-    std::size_t recent_for_new = 0;  // of what is kept, so much is for who comes for the first time
+    std::size_t bytes_max = 1024 * 1024;  // of all kept events; the newest may exceed it
+    std::size_t recent_for_new = 0;  // kept events for a reader that connects for the first time
   };
 
-  // `epoch`: of the ids of a topic of one process; empty: its events are those of a stream.
+  // `epoch`: for the ids of a topic of one process; empty: the events are those of a stream.
   EventLog(const Limits& limits, std::string epoch);
 
   // ---- events
-  // For a topic of one process. Its number.
+  // For a topic of one process. Returns the number of the event.
   std::uint64_t add(const Event& event);
-  // For a stream. `is_anew`: sequences began anew, and the gap was added. False: it is here.
+  // For a stream. `is_anew`: the sequences began anew, and the gap was added. Returns false if the
+  // event is here already.
   bool add_stored(const Event& event, std::uint64_t sequence, Timestamp stored_at, bool is_anew);
-  // 0: an unknown number.
+  // 0: the number of lost events is unknown.
   void add_gap(std::uint64_t lost);
-  // All that the stream had was added: readers can be placed.
+  // All events of the stream were added: readers can be placed.
   void note_loaded() noexcept { is_loaded_ = true; }
 
   // ---- readers
-  // What a reader is told next; both null and 0: nothing.
+  // The next event or report for a reader; both null and 0: nothing.
   struct Taken {
     Octets octets = nullptr;  // the next event; null: there is none
-    bool is_lost = false;     // no event: that some were lost
-    std::uint64_t lost = 0;   // of these; 0: unknown
-    bool is_slow = false;     // because it did not take them in time
+    bool is_lost = false;     // no event: some were lost
+    std::uint64_t lost = 0;   // how many; 0: unknown
+    bool is_slow = false;     // the reader did not take them in time
   };
-  // From then on it is told what is added. Nothing happens before note_loaded().
+  // From then on the reader gets the events that are added. Does nothing before note_loaded().
   void place_if_loaded(EventReader& reader) {
     if (is_loaded_ && !reader.is_placed) place(reader);
   }
-  // Places it, if that is possible and not done yet.
+  // Places the reader first, if that is possible and not done yet.
   Taken take(EventReader& reader);
-  // The id of the last entry that it was given or that it passed; empty: there is none.
+  // The id of the last entry that the reader got or passed; empty: there is none.
   std::string last_id(const EventReader& reader) const;
 
   // ---- figures
@@ -136,11 +138,11 @@ class EventLog {
   Timestamp last_stored_at_{};       // the latest of all that was added
   bool is_replaying_ = false;        // sequences began anew, and nothing newer has come since
   Timestamp replayed_until_{};
-  // Of the entries in front of entries_, as far as they are remembered: a hash of the key.
+  // For the entries in front of entries_, as far as they are remembered: the hash of the key.
   std::deque<std::uint64_t> forgotten_;
 };
 
-// `event` as a reader is sent it, with this id unless that is empty.
+// Appends `event` in the form that a reader receives, with this id unless that is empty.
 void append_event(std::string& to, Bytes id, const Event& event);
 
 }  // namespace katana

@@ -79,7 +79,7 @@ TEST_F(LocalLog, a_reader_of_keys_is_told_what_of_its_own_was_lost_and_nothing_o
   EventReader ann{.keys = Keys{"ann"}}, bob{.keys = Keys{"bob"}}, carl{.keys = Keys{"carl"}};
   for (EventReader* const each : {&ann, &bob, &carl}) (void)told(log_, *each);
   for (const char* const key : {"ann", "bob", "ann", "", "bob", "bob", "bob", "bob"}) add("x", key);
-  // Kept are the last four, of bob; everybody's was lost, too.
+  // The last four are kept, all of bob. An event without a key was lost, too.
   EXPECT_EQ(told(log_, ann), Said{"!lost:3"});
   EXPECT_EQ(told(log_, bob), (Said{"!lost:2", "x", "x", "x", "x"}));
   EXPECT_EQ(told(log_, carl), Said{"!lost:1"});
@@ -135,7 +135,7 @@ TEST_F(StreamLogOfEvents, who_came_before_what_the_stream_had_was_there_is_told_
   EventReader early{.came_at = at(10 * second)}, late{.came_at = at(20 * second)},
       first{.came_at = at(second)};
   add(8 * second, 7, "7");
-  add(9 * second, 8, "8");  // the clocks of the two may differ by so much
+  add(9 * second, 8, "8");  // the clocks of the two may differ by one second
   add(11 * second, 9, "9");
   log_.note_loaded();
   EXPECT_EQ(told(log_, early), (Said{"8", "9"}));
@@ -154,7 +154,7 @@ TEST_F(StreamLogOfEvents, what_left_the_stream_is_counted_by_the_id_of_who_comes
   EXPECT_EQ(told_to(log_, id_of(200, 2)), (Said{"!lost:3", "6", "7", "8"}));
   EXPECT_EQ(told_to(log_, id_of(500, 5)), (Said{"6", "7", "8"}));
   EXPECT_EQ(told_to(log_, id_of(800, 8)), Said{});
-  // Of keys that this process never saw.
+  // A reader of keys that this process never saw.
   EXPECT_EQ(told_to(log_, id_of(200, 2), Keys{"ann"}), (Said{"!lost", "6", "7", "8"}));
   EXPECT_EQ(told_to(log_, id_of(500, 5), Keys{"ann"}), (Said{"6", "7", "8"}));
 }
@@ -189,7 +189,7 @@ TEST_F(StreamLogOfEvents, an_empty_stream_is_a_loss_for_who_has_seen_an_event_of
   EXPECT_EQ(told_to(log_, ""), Said{});
   EventReader fresh;
   EXPECT_EQ(told(log_, fresh), Said{});
-  add(900, 8, "8");  // what the stream numbered before is not lost
+  add(900, 8, "8");  // events that the stream numbered before are not lost
   EXPECT_EQ(told(log_, fresh), Said{"8"});
 }
 
@@ -244,7 +244,7 @@ TEST_F(StreamLogOfEvents, what_a_restored_store_gives_again_is_not_told_again) {
   EventReader reader{.wanted_id = id_of(600, 6)};
   EXPECT_EQ(told(log_, reader), Said{});
   log_.add_gap(0);
-  // As it was after the fourth; the first two are kept here no more.
+  // The state after the fourth; the first two are no longer kept.
   for (std::uint64_t sequence = 1; sequence <= 4; ++sequence) {
     EXPECT_FALSE(add(static_cast<std::int64_t>(100 * sequence), sequence, "again", sequence == 1));
   }

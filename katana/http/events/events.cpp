@@ -23,7 +23,7 @@ namespace {
 
 constexpr Bytes comment = ":\n\n";
 
-// Empty: ids are of a stream.
+// Returns nothing if the ids are those of a stream.
 std::string epoch_of(const EventTopicOptions& options) {
   if (options.bus != nullptr) return {};
   if (options.epoch != 0) return fmt::format("{:x}", options.epoch);
@@ -38,7 +38,7 @@ std::string opening_of(const EventTopicOptions& options) {
 
 constexpr Bytes name_header = "Katana-Event";
 constexpr Bytes key_header = "Katana-Event-Key";
-// Then it is told that the stream cannot be read, and the bus is not ready.
+// After this time the topic reports that the stream cannot be read, and the bus is not ready.
 constexpr Duration stalled_after = seconds(2);
 
 std::string subject_of(const std::string& name) { return "events." + name; }
@@ -52,7 +52,7 @@ bool has_line_end(Bytes text) noexcept {
 
 class EventTopic::State {
  public:
-  // As EventTopic says of each.
+  // The functions are those of EventTopic.
   explicit State(const EventTopicOptions& options);
   ~State();
   State(const State&) = delete;
@@ -93,7 +93,7 @@ class EventTopic::State {
   std::atomic<std::uint64_t> disconnected_ = 0;
   std::atomic<std::uint64_t> refused_ = 0;
 
-  mutable std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // guards the members below
   EventLog log_;
   std::vector<std::unique_ptr<ReactorSubscribers>> all_subscribers_;
 };
@@ -125,8 +125,8 @@ class EventTopic::State::ReactorSubscribers final : public Message {
   EventTopic::State& topic_;
   Executor& executor_;
   Subscription* first_ = nullptr;  // the reactor's
-  // The topic's mutex guards these. The executor expects a message from when the first subscriber
-  // comes until the last has left and nothing is under way.
+  // The topic's mutex guards these. The executor expects a message from the first subscriber on,
+  // until the last has left and no message is under way.
   bool promised_ = false;
   bool rung_ = false;
 };
@@ -188,48 +188,48 @@ class EventTopic::State::Subscription final : public ContentSource, private net:
     stream_->reactor().timers().arm(*this, spoke_at_ + topic_.options_.heartbeat);
   }
 
-  // Armed for the heartbeat after what was sent last: what was sent meanwhile puts it off.
+  // The timer is armed for the heartbeat after the last output; later output postpones it.
   void on_tick() noexcept {
     const bool silent = now() - spoke_at_ >= topic_.options_.heartbeat;
     if (silent && unsent_.empty()) {
       unsent_ = heartbeat();
-      spoke();  // whether there is room for it or not
+      spoke();  // even if there is no room for it
     } else if (silent) {
-      spoke();  // what waits for room will do
+      spoke();  // waiting output is enough
     }
     set_tick();
     if (silent) stream_->wake();  // which may destroy this object
   }
 
-  // An id without data is no event: it moves where the reader goes on.
+  // An id without data is no event: it changes the position from which the reader continues.
   Bytes heartbeat() {
     if (!std::exchange(reader_.has_passed, false)) return comment;
     words_ = fmt::format(":\nid: {}\n\n", topic_.last_id(reader_));
     return words_;
   }
 
-  // What is published while a server drains would keep it from ever ending.
+  // Events that are published while a server drains would keep the stream open for ever.
   void end_after_what_is_there() noexcept { end_at_ = topic_.next_number(); }
 
-  // The next thing to send. False: there is none.
+  // Fetches the next output. Returns false if there is none.
   bool fetch() {
     if (is_at_end()) return false;
     EventLog::Taken taken = topic_.take(reader_);
     if (taken.is_lost) return fetch_lost(taken);
     if (taken.octets == nullptr) {
-      (void)is_at_end();  // what was passed may have been the last
+      (void)is_at_end();  // a skipped event may have been the last
       return false;
     }
     octets_ = std::move(taken.octets);
     unsent_ = *octets_;
     return true;
   }
-  // Who has no place yet has nothing that was not sent.
+  // A reader without a place has no unsent events.
   bool is_at_end() noexcept {
     ending_ = end_at_ != UINT64_MAX && (!reader_.is_placed || reader_.cursor >= end_at_);
     return ending_;
   }
-  // Who comes again and was away for too long is told: to come again would bring it no further.
+  // A reader that reconnects after too long is told the loss: a further reconnect would not help.
   bool fetch_lost(const EventLog::Taken& taken) {
     const std::uint64_t lost = taken.lost;
     count(lost != 0 ? topic_.lost_ : topic_.gaps_, std::max<std::uint64_t>(lost, 1));
@@ -255,7 +255,7 @@ class EventTopic::State::Subscription final : public ContentSource, private net:
   Bytes unsent_;             // of octets_, words_, or a literal
   std::string words_;
   Instant spoke_at_;
-  std::uint64_t end_at_ = UINT64_MAX;  // the number of the first event that is not sent any more
+  std::uint64_t end_at_ = UINT64_MAX;  // the number of the first event that is no longer sent
   bool ending_ = false;
 };
 
@@ -274,7 +274,7 @@ void EventTopic::State::ReactorSubscribers::leave(Subscription& subscription) no
   (before != nullptr ? before->next_ : first_) = after;
   if (first_ != nullptr) return;
   const std::lock_guard lock(topic_.mutex_);
-  if (rung_) return;  // the message is under way: it takes the promise back when it comes
+  if (rung_) return;  // the message is under way, and settles the promise
   promised_ = false;
   executor_.unexpect_open_ended();
 }
@@ -289,7 +289,7 @@ void EventTopic::State::ReactorSubscribers::on_rung() noexcept {
       return;
     }
   }
-  // A subscription that is woken may end, and no other does because of it.
+  // A subscription that is woken may end, but no other one ends because of it.
   for (Subscription* each = first_; each != nullptr;) {
     Subscription* const after = each->next_;
     each->wake();
@@ -360,7 +360,7 @@ Result<std::uint64_t> EventTopic::State::publish_on_bus(const Event& event) {
   return 0;
 }
 
-// With the mutex held.
+// REQUIRES that the mutex is held.
 void EventTopic::State::ring() {
   for (const auto& reactor_subscribers : all_subscribers_) reactor_subscribers->ring();
 }
@@ -381,7 +381,7 @@ void EventTopic::State::note_loaded() {
   ring();
 }
 
-// What is asked without a server would be kept for it, again and again.
+// Waits for a connection: without one the bus would keep each request, again and again.
 Task<void> EventTopic::State::until_connected() {
   while (true) {
     const bus::BusState state = options_.bus->health().state;
@@ -404,7 +404,7 @@ Task<Result<std::unique_ptr<bus::Consumer>>> EventTopic::State::open_stream() {
   co_return consumer;
 }
 
-// An Error is told by the bus: the consumer goes on, and a gap is told to the readers.
+// The bus reports an Error, and the consumer continues; the readers get a report of a gap.
 Task<void> EventTopic::State::read_stream(bus::Consumer& consumer) {
   std::uint64_t waiting = consumer.waiting_at_begin();
   if (waiting == 0) note_loaded();
@@ -427,7 +427,7 @@ Task<void> EventTopic::State::read_stream(bus::Consumer& consumer) {
   }
 }
 
-// While it is known to be stalled; a task that is destroyed ends it, too.
+// Exists while the stream is known to be stalled; destroying the task ends it, too.
 struct EventTopic::State::Stall {
   ~Stall() {
     if (streams != nullptr) streams->forget(of);
@@ -507,7 +507,7 @@ Reply EventTopic::State::subscribe(EventReader reader) {
   }
   Reply reply = Reply::stream("text/event-stream", http::unknown_length, std::move(subscription));
   reply.add_field("Cache-Control", "no-store");
-  reply.add_field("X-Accel-Buffering", "no");  // a proxy in between passes on what comes
+  reply.add_field("X-Accel-Buffering", "no");  // a proxy then forwards events at once
   return reply;
 }
 

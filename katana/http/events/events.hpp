@@ -13,42 +13,42 @@
 //   orders.publish({.data = json, .key = "user:" + order.user});
 //
 // With a bus and a name it is one topic of all processes. Its events are a stream of the bus, which
-// numbers them, and each process keeps the last of them in memory. A reader that reconnects to any
-// process goes on where it was.
+// numbers them, and each process keeps the latest in memory. A reader may reconnect to any process,
+// and continues where it was.
 //
 //   EventTopic prices({.bus = &bus, .name = "prices"});
 //   app.on_start([&] { return app.spawn([&] { return prices.follow(); }, "events"); });
 //
-// follow() continues through losses of servers and of the stream. Events that were lost with them
-// are told to each reader as an event "lost". A stream that cannot be read makes the bus not ready
-// (bus::Health), and its log says why.
+// follow() continues after a loss of servers or of the stream. Each reader is told the lost events
+// with an event "lost". A stream that cannot be read makes the bus not ready (bus::Health), and its
+// log says why.
 //
-//   id           every event has one. A reader that comes again with Last-Event-ID is told what it
-//                missed, as far as it is kept; also after a restart, when that is all that is kept.
-//   lost         an event of that name says how many events a reader was not told, in its data.
-//                Without data: an unknown number.
-//   retry        said once, at the beginning of a stream.
-//   heartbeat    a comment whenever nothing was sent for so long, so that no proxy takes the
-//                connection for dead, and a reader that has left is noticed. A reader of keys
-//                is sent its new id with it when events of other keys have passed.
-//   slow reader  one that takes less than is published. Its place in what is kept is overtaken: it
-//                loses the oldest events, and an event "lost" says how many; or its stream ends.
+//   id           every event has one. A reader that reconnects with Last-Event-ID gets the kept
+//                events that it missed. After a restart it gets all kept events.
+//   lost         an event of this name tells a reader how many events it missed, in its data.
+//                Without data the number is unknown.
+//   retry        sent once, at the beginning of a stream.
+//   heartbeat    a comment that is sent when nothing else was sent for this time. It keeps proxies
+//                from closing the connection, and shows when a reader has left. After events of
+//                other keys it has a new id for a reader of keys.
+//   slow reader  one that takes less than is published. It falls behind the kept events and loses
+//                the oldest ones. An event "lost" then says how many, or its stream ends.
 //   leaving      ends the subscription at once.
-//   draining     a reader is sent what it has not been sent yet, and its stream ends.
+//   draining     a reader gets the events that were not sent yet, and its stream ends.
 //
-// Owns       the events that are kept: one copy of each, whatever the number of readers.
-// Borrows    the bus, which outlives it. Nothing else after a call. Its subscribers refer to it: it
-//            outlives the server.
+// Owns       the kept events: one copy of each for all readers.
+// Borrows    the bus, which outlives it. A call borrows nothing after it returns. Its subscribers
+//            refer to it: it outlives the server.
 // Thread     subscribe() a reactor's; the rest any.
 // Allocates  for each event once, for each subscriber once.
-// Fails      publish(): invalid_argument for a name with a line end, or a key that begins with a
-//            blank or has a line end; out_of_range for an event above event_bytes_max, or a key
-//            above key_bytes_max; with a bus as bus::Streams::submit(): resource_exhausted.
-//            follow() never: it tries again. subscribe(): 503 when there are subscribers_max
-//            already.
-// Invariant  a reader is told events in the order of their ids, each at most once, and none that
-//            it asked for is passed over without being told as lost. An event whose key it did not
-//            ask for is never sent to it.
+// Fails      publish() returns invalid_argument for a name with a line end, or a key that begins
+//            with a blank or has a line end. It returns out_of_range for an event above
+//            event_bytes_max, or a key above key_bytes_max. With a bus it fails as
+//            bus::Streams::submit(): resource_exhausted. follow() never fails: it tries again. The
+//            reply of subscribe() is 503 when there are subscribers_max already.
+// Invariant  a reader gets events in the order of their ids, each at most once. Every event that it
+//            asked for and missed is reported as lost. An event with a key that it did not ask for
+//            is never sent to it.
 #pragma once
 
 #include <cstddef>
@@ -70,23 +70,23 @@ namespace bus {
 class Bus;
 }
 
-// What happens to a subscriber that falls behind what is kept.
+// The treatment of a subscriber that falls behind the kept events.
 enum class SlowReader : std::uint8_t { drop_oldest, disconnect };
 
 // Limits of a topic.
 struct EventTopicOptions {
-  // What happens to a subscriber that falls behind.
+  // The treatment of a subscriber that falls behind.
   SlowReader slow_reader = SlowReader::drop_oldest;
   std::size_t events_kept_max = 256;  // for readers that come back with Last-Event-ID; at least 1
   std::size_t bytes_kept_max = 1024 * 1024;  // bytes of the same; the older events go first
   std::size_t event_bytes_max = 64 * 1024;   // of data and name; publish() fails above it
   std::size_t subscribers_max = 1024;        // of all reactors; more are answered 503
-  // So many of the kept events are sent to a reader that connects for the first time.
+  // The number of kept events that are sent to a reader that connects for the first time.
   std::size_t recent_for_new = 0;
   Duration heartbeat = seconds(15);
   Duration retry = seconds(2);  // 0: none is sent
-  // Tells the ids of one run of the program from those of another. 0: the time at construction. Not
-  // used with a bus: there the ids are of the stream, the same in every process.
+  // Distinguishes the ids of this run of the program from those of other runs. 0: the time at
+  // construction. Not used with a bus: its ids are those of the stream, the same in every process.
   std::uint64_t epoch = 0;
   // Together with a name of letters, digits, '-' and '_': the subject "events.NAME" and the stream
   // "events-NAME" of that bus. Null: a topic of this process.
@@ -94,7 +94,7 @@ struct EventTopicOptions {
   std::string name = {};
 };
 
-// What a topic has done since it was made.
+// Counters of one topic since it was made.
 struct EventTopicStatistics {
   std::uint64_t published = 0;     // calls of publish() that succeeded
   std::uint64_t delivered = 0;     // given to connections
@@ -116,20 +116,21 @@ class EventTopic {
   EventTopic(const EventTopic&) = delete;
   EventTopic& operator=(const EventTopic&) = delete;
 
-  // The number of the event, from 1: its id is "EPOCH-NUMBER". With a bus 0: the stream numbers it,
-  // and the event is kept until the stream has it (bus::Streams::submit()).
+  // Returns the number of the event, from 1: its id is "EPOCH-NUMBER". With a bus it returns 0,
+  // because the stream numbers the event. The event is kept until the stream has it
+  // (bus::Streams::submit()).
   Result<std::uint64_t> publish(const Event& event);
-  // For a topic with a bus: takes over what its stream has, and what comes, until the reactor
-  // drains. On one reactor of the process; its frame, once.
+  // For a topic with a bus: reads the events that its stream has and gets, until the reactor
+  // drains. Run it once in the process, on one reactor.
   Task<void> follow();
   // Returns 200 with a stream of all events, whatever their keys. It ends when the client leaves or
   // the server drains.
   Reply subscribe(const RequestView& request);
-  // The same with the events of these keys, and those without a key. No keys: only those without a
+  // The same with the events of these keys, and those without a key. No keys: only events without a
   // key.
   Reply subscribe(const RequestView& request, std::vector<std::string> keys);
   EventTopicStatistics statistics() const;
-  // The kept events from that number on, as they are sent. For tests.
+  // The kept events from that number on, in the form in which they are sent. For tests.
   std::vector<std::shared_ptr<const std::string>> kept_from(std::uint64_t number) const;
 
  private:

@@ -53,7 +53,7 @@ Result<const FileSet*> FileCache::find(Bytes path, Clock clock) {
   return *place == sets_.end() ? nullptr : &**place;
 }
 
-// end(): a folder.
+// Returns end() for a folder.
 Result<FileCache::Sets::iterator> FileCache::open(Bytes path, Clock clock) {
   FileSet set;
   set.path = path;
@@ -66,7 +66,7 @@ Result<FileCache::Sets::iterator> FileCache::open(Bytes path, Clock clock) {
   return sets_.begin();
 }
 
-// False: it is a folder now.
+// Returns false if it is a folder now.
 Result<bool> FileCache::refresh(FileSet& set, Clock clock) {
   auto found = folder_.find(set.path.c_str());
   if (!found) return std::unexpected(found.error());
@@ -99,7 +99,7 @@ void FileCache::open_codings(FileSet& set, Clock) {
   }
 }
 
-// What replies say. Nothing refers to these texts between two calls of find().
+// Writes the texts that replies contain. Nothing refers to these texts between two calls of find().
 void FileCache::describe(FileSet& set, Coding coding, Clock clock) {
   OpenFile& file = *set.in(coding);
   http::Codings only_plain;

@@ -1,12 +1,12 @@
-// FileCache: files of a folder that are open, with what every reply about them says.
+// FileCache: open files of a folder, with the header fields that all replies about them share.
 //
 // Owns       one reference to each of its files; a reply that is being sent has its own.
 // Borrows    the Folder and the options.
 // Thread     one: each thread that serves has a cache.
 // Allocates  when a file is opened; finding one that is open allocates nothing.
 // Fails      as Folder::find().
-// Invariant  what it says of a file was true at most `recheck` ago; a file that has changed since
-//            is opened anew, while those who are being sent the old one get it to its end.
+// Invariant  its facts about a file were true at most `recheck` ago. A file that has changed since
+//            is opened anew. Replies that are being sent finish with the old one.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace katana {
 
-// A file in the codings that there are of it.
+// A file in all content codings that the folder has of it.
 struct FileSet {
   std::string path;                                     // relative to the folder
   std::array<FileReference, http::coding_count> files;  // by coding; empty: there is no such file
@@ -34,13 +34,13 @@ struct FileSet {
   const FileReference& in(http::Coding coding) const noexcept {
     return files[static_cast<std::size_t>(coding)];
   }
-  // The same, to be changed.
+  // The same reference, for changes.
   FileReference& in(http::Coding coding) noexcept {
     return files[static_cast<std::size_t>(coding)];
   }
   // The file without a coding.
   const FileReference& plain() const noexcept { return in(http::Coding::identity); }
-  http::Codings codings() const noexcept;  // those that there are files of
+  http::Codings codings() const noexcept;  // those that have a file
 };
 
 class FileCache {
@@ -54,7 +54,7 @@ class FileCache {
     Instant now;                // monotonic; decides when to look at the disk again
     std::int64_t wall_clock_s;  // Unix time; decides whether a date is a strong validator
   };
-  // Null: a folder. The set is valid until the next call.
+  // Null: the path is a folder. The set is valid until the next call.
   Result<const FileSet*> find(Bytes path, Clock clock);
   std::size_t size() const noexcept { return sets_.size(); }
 

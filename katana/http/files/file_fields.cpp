@@ -14,8 +14,8 @@
 namespace katana {
 namespace {
 
-// A file that was changed so recently may change again without a new date, because file systems
-// count time in steps, of two seconds at most (RFC 9110 §8.8.1).
+// A file that was changed this recently may change again without a new date. File systems count
+// time in steps of at most two seconds (RFC 9110 §8.8.1).
 constexpr std::int64_t stable_s = 2;
 
 bool is_settled(const FileIdentity& identity, std::int64_t wall_clock_s) noexcept {
@@ -23,14 +23,15 @@ bool is_settled(const FileIdentity& identity, std::int64_t wall_clock_s) noexcep
   return latest.ns / seconds(1).ns + stable_s < wall_clock_s;
 }
 
-// Its date was set, not written: the two times are those of one write otherwise.
+// The date was set and not written: one write would give both times the same value.
 bool is_date_set(const FileIdentity& identity) noexcept {
   return std::abs(identity.changed_ns - identity.modified_ns) > seconds(stable_s).ns;
 }
 
 constexpr std::uint64_t hashed_bytes_max = 1024 * 1024;  // 0.7 ms of a reactor, once a file
 
-// Fixed keys, so that all hosts give the same tags. Empty: the file cannot be read.
+// The keys are fixed, to give the same tags on all hosts. Returns nothing if the file cannot be
+// read.
 std::string digest_of(OpenFile& file) {
   std::string content(file.identity.size, '\0');
   if (!file.part(0, content.size()).read_all(content)) return {};
@@ -39,7 +40,7 @@ std::string digest_of(OpenFile& file) {
                      KeyedHash(0x6b61'7461'6e61'0002, 0x656e'7469'7479'0002).of(content));
 }
 
-// What stands between the quotes, without the coding.
+// The text between the quotes of the entity tag, without the coding.
 std::string mark_of(OpenFile& file, bool hashes) {
   const FileIdentity& identity = file.identity;
   std::string dated = fmt::format("{:x}-{:x}", identity.modified_ns, identity.size);
@@ -73,7 +74,7 @@ void describe_file(OpenFile& file, const FileDescription& description, std::int6
     file.fields += fmt::format("Cache-Control: {}\r\n", description.cache_control);
   }
   if (description.varies) file.fields += "Vary: Accept-Encoding\r\n";
-  // What is not what its type says is not to be taken for something that runs.
+  // A file whose content does not match its type must not be taken for a script.
   file.content_fields = "Accept-Ranges: bytes\r\nX-Content-Type-Options: nosniff\r\n";
   if (!is_plain) {
     file.content_fields +=

@@ -1,4 +1,4 @@
-// What every reply about a file says of it: its tag, its date, its type.
+// Header fields of every reply about a file: its tag, its date, its type.
 //
 // Owns       nothing.
 // Borrows    the type, which the file refers to from then on.
@@ -14,22 +14,23 @@
 
 namespace katana {
 
-// What the program says of a file; the rest is read from the file itself.
+// The options of the program for a file; the other values are read from the file.
 struct FileDescription {
   Bytes content_type;                            // outlives the file
   Bytes cache_control;                           // empty: no field
   http::Coding coding = http::Coding::identity;  // of its content on disk
-  bool varies = false;  // there are others of the same name in other codings
+  bool varies = false;                           // the file exists in other codings, too
   bool hashes = false;  // its content may be read for the tag; the file is kept open
 };
 
-// Fills the members of `file` that stand in replies. The tag is strong unless the file may still be
+// Fills the members of `file` that replies contain. The tag is strong unless the file may still be
 // changed without another date.
 //
-// A file that was written when its date says so has a tag of date and size. A date that was set
-// (copies, packages, reproducible builds, where all files may have the same) is no evidence: the
-// tag is then a digest of the content, of up to 1 MiB and where `hashes` is set, or has the time of
-// the last change of the inode besides, which cannot be set back, but differs between hosts.
+// A file that was written at the time of its date has a tag of date and size. A date that was set
+// proves nothing (copies, packages, reproducible builds, where all files may have the same). The
+// tag is then a digest of the content, up to 1 MiB and if `hashes` is set. Otherwise the tag also
+// has the time of the last change of the inode. That time cannot be set back, but differs between
+// hosts.
 void describe_file(OpenFile& file, const FileDescription& description, std::int64_t wall_clock_s);
 
 }  // namespace katana

@@ -1,4 +1,4 @@
-// TestFolder: a folder of a test's own, with files, and gone at its end.
+// TestFolder: a test's folder with files, which is removed at its end.
 #pragma once
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ class TestFolder {
 
   std::string path(std::string_view name = {}) const { return path_ / name; }
 
-  // Writes a file whose date is long past, so that its tag is strong.
+  // Writes a file with an old date: its tag is strong.
   void write(std::string_view name, std::string_view content, std::int64_t modified_s = old_s) {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());

@@ -13,7 +13,7 @@ struct MediaType {
   Bytes type;
 };
 
-// Sorted by extension. Text says that it is UTF-8: the web has no other default that is safe.
+// Sorted by extension. Text has the charset UTF-8: the web has no other safe default.
 constexpr auto media_types = std::to_array<MediaType>({
     {"7z", "application/x-7z-compressed"},
     {"aac", "audio/aac"},

@@ -13,8 +13,8 @@ namespace katana {
 // For a path's last segment: "site.css" is text/css; charset=utf-8. Ignores case.
 Bytes media_type_of(Bytes path) noexcept;
 
-// What follows the last dot of the last segment, without it; empty when there is none, or when the
-// dot comes first, as in ".profile".
+// Returns the text behind the last dot of the last segment, without the dot. Empty if there is no
+// dot, or if it comes first, as in ".profile".
 Bytes extension_of(Bytes path) noexcept;
 
 }  // namespace katana

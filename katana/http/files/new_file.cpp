@@ -126,7 +126,7 @@ Result<void> NewFile::publish(Existing existing) {
       return failed("name", name_);
     }
   } else {
-    // A link is refused where the name is taken, in one step.
+    // Making a link fails if the name is taken, in one step.
     if (::linkat(folder_.get(), partial_.c_str(), folder_.get(), name_.c_str(), 0) != 0) {
       return failed("name", name_);
     }

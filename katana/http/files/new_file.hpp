@@ -1,10 +1,10 @@
-// NewFile: a file that has its name only once it is whole.
+// NewFile: a file that gets its name only once it is complete.
 //
 //   Result<NewFile> file = NewFile::create(folder, "report.pdf");
 //   if (auto added = file->append(piece); !added) …
 //   if (auto named = file->publish(Existing::replace); !named) …
 //
-// It is written as ".katana-….part" in the folder, and renamed by publish().
+// The file is written as ".katana-….part" in the folder, and publish() renames it.
 //
 // Owns       its descriptor, and the file until publish().
 // Borrows    the folder.
@@ -27,16 +27,16 @@
 
 namespace katana {
 
-// What becomes of a file that has the name already.
+// The treatment of a file that has the name already.
 enum class Existing : std::uint8_t { replace, refuse };
 
-// Whether `name` is the name of a file in a folder: neither a path, nor ".", nor "..", of at most
-// 255 bytes without control characters, and none of NewFile's own.
+// Returns whether `name` is the name of a file in a folder. A path, ".", "..", a name of more than
+// 255 bytes or with control characters, and a name of NewFile's partial files are none.
 bool is_file_name(Bytes name) noexcept;
 
 class NewFile {
  public:
-  // Only the user of the process may read it.
+  // Creates a file that only the user of the process may read.
   static Result<NewFile> create(const Folder& folder, std::string name);
 
   NewFile(NewFile&& other) noexcept;
@@ -45,10 +45,10 @@ class NewFile {
 
   Result<void> append(Bytes content);  // at the end; the Error names the file
   std::uint64_t size() const noexcept { return size_; }
-  // Waits until the disk has the content. Without it a loss of power may leave an empty file under
-  // the name.
+  // Waits until the content is on the disk. Without it a loss of power may leave an empty file
+  // under the name.
   Result<void> sync() const { return sync(file_.get()); }
-  // Waits until the disk has the name. Behind publish().
+  // Waits until the name is on the disk. Call it after publish().
   Result<void> sync_name() const { return sync(folder_.get()); }
   // For a thread that may wait, as sync() and sync_name(); `descriptor` is a copy of theirs.
   static Result<void> sync(int descriptor);
@@ -63,7 +63,7 @@ class NewFile {
 
   Descriptor folder_;
   Descriptor file_;
-  std::string partial_;  // empty: it is published
+  std::string partial_;  // empty: the file is published
   std::string name_;
   std::uint64_t size_ = 0;
 };

@@ -24,7 +24,7 @@ Descriptor open_beneath(int folder, const char* path, std::uint64_t flags) noexc
   open_how how{};
   how.flags = flags | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  // EAGAIN: a name on the way was changed meanwhile, and the kernel cannot tell where it leads.
+  // EAGAIN: a name in the path changed meanwhile, and the kernel cannot tell where it leads.
   constexpr int attempts = 8;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const long opened = ::syscall(SYS_openat2, folder, path, &how, sizeof how);
@@ -43,16 +43,16 @@ Code code_of(int error_number) noexcept {
     case ENOMEM: return Code::resource_exhausted;
     case EAGAIN:
     case EIO: return Code::unavailable;
-    default: return Code::not_found;  // nothing there, a link that leaves, a name too long, …
+    default: return Code::not_found;  // missing, outside of the folder, too long, …
   }
 }
 
 std::string reason_of(int error_number) { return std::generic_category().message(error_number); }
 
-// O_NONBLOCK: a fifo without a writer would be waited for.
+// O_NONBLOCK: without it open() would wait for the writer of a fifo.
 constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 
-// What was opened; errno says why nothing was.
+// Describes the descriptor that was opened; without one, errno gives the reason.
 Result<Folder::Found> examine(Descriptor opened) {
   if (opened.get() < 0) return fail(code_of(errno));
   struct stat status;

@@ -1,14 +1,14 @@
 // Folder and OpenFile: files below one folder, and never one outside of it.
 //
-// Owns       a Folder its descriptor; an OpenFile its descriptor and what it knew of the file when
-//            it was opened.
+// Owns       a Folder its descriptor; an OpenFile its descriptor and the facts about the file at
+//            the time of opening.
 // Thread     a Folder any; an OpenFile one, which counts the references to it.
 // Allocates  an OpenFile from the heap; the file cache (file_cache.hpp) makes that rare.
 // Fails      Result with a Code that says whether there is nothing (not_found), it may not be read
 //            (permission_denied), or the process has no descriptor left (resource_exhausted).
-// Invariant  the kernel resolves every path beneath the folder (openat2 with RESOLVE_BENEATH):
-//            neither "..", nor an absolute path, nor a symbolic link gets out, however names change
-//            in the meantime.
+// Invariant  the kernel resolves every path beneath the folder (openat2 with RESOLVE_BENEATH).
+//            Neither "..", nor an absolute path, nor a symbolic link leads out of it, however names
+//            change in the meantime.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@
 
 namespace katana {
 
-// What tells whether a file is still the same.
+// The values that show whether a file is still the same.
 struct FileIdentity {
   std::uint64_t device = 0;  // st_dev of stat(2)
   std::uint64_t inode = 0;   // st_ino of stat(2)
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;  // Unix time
-  std::int64_t changed_ns = 0;   // of the inode: what utimes(2) cannot set back
+  std::int64_t changed_ns = 0;   // of the inode: utimes(2) cannot set it back
   bool operator==(const FileIdentity&) const = default;
 };
 
@@ -45,7 +45,7 @@ class Descriptor {
     return *this;
   }
   ~Descriptor();
-  int get() const noexcept { return fd_; }  // -1: there is none; stays the Descriptor's
+  int get() const noexcept { return fd_; }  // -1: there is none; the Descriptor still owns it
   // The caller closes it from now on; -1: there was none.
   int release() noexcept { return std::exchange(fd_, -1); }
 
@@ -60,18 +60,18 @@ class Folder {
 
   // Whether a Found is a regular file or a folder.
   enum class Kind : std::uint8_t { file, folder };
-  // What find() opened, and what the kernel said of it then.
+  // The descriptor that find() opened, and its facts at the time of opening.
   struct Found {
     Kind kind;              // never a socket, device or FIFO
     Descriptor descriptor;  // open for reading
     FileIdentity identity;  // at the moment of opening
   };
-  // A regular file or a folder below this one; everything else there is not found. `path` is
-  // relative; symbolic links are followed as long as they stay beneath.
+  // Opens a regular file or a folder below this one; everything else is not found. `path` is
+  // relative. Symbolic links are followed as long as they stay beneath the folder.
   Result<Found> find(const char* path) const;
 
-  // Files that a NewFile of a process that was killed left behind. Call it before the first one: at
-  // the start of a program that alone writes to the folder.
+  // Removes files that a NewFile of a killed process left behind. Call it before the first NewFile,
+  // at the start of a program that alone writes to the folder.
   Result<std::size_t> remove_partial_files() const;
 
  private:
@@ -80,7 +80,8 @@ class Folder {
   Descriptor descriptor_;
 };
 
-// A regular file or a folder wherever `path` leads: of a program's own choice, never of a user's.
+// Opens a regular file or a folder wherever `path` leads. The path comes from the program, never
+// from a user.
 Result<Folder::Found> find_file(const std::string& path);
 
 class OpenFile final : public Retained {
@@ -90,10 +91,10 @@ class OpenFile final : public Retained {
   FileIdentity identity;       // at the moment of opening
   std::string entity_tag;      // with quotes; weak while the file may still change unnoticed
   std::string fields;          // of every reply about it: complete lines
-  std::string content_fields;  // of those with its content, besides
+  std::string content_fields;  // additional fields of replies with its content
   Bytes content_type;          // of Content-Type; refers to the program's text or to given_type
   std::int64_t described_s = INT64_MAX;  // wall clock, when `fields` was written
-  std::string given_type;        // what content_type refers to, when that is not the program's
+  std::string given_type;        // the text of content_type, when the program does not have it
   bool is_strong = false;        // the entity tag
   bool is_date_strong = false;   // the date as well
   std::string content_mark;      // a digest for the tag; empty: none was made

@@ -50,13 +50,14 @@ TEST_F(OpenFileTest, files_and_folders_below_are_found) {
 TEST_F(OpenFileTest, no_path_leads_out_of_the_folder) {
   const auto folder = open();
   ASSERT_TRUE(folder);
-  ASSERT_EQ(read(*Folder::open(files_.path()), "secret.txt"), "secret");  // it is there to be had
+  ASSERT_EQ(read(*Folder::open(files_.path()), "secret.txt"), "secret");  // the file exists
   for (const char* path :
        {"../secret.txt", "..", "below/../../secret.txt", "/etc/passwd", "./../secret.txt",
         "below/../../public/../secret.txt", "/proc/self/root/etc/passwd"}) {
     EXPECT_EQ(read(*folder, path), "not found") << path;
   }
-  EXPECT_EQ(read(*folder, "below/../a.txt"), "content of a");  // the way back is no way out
+  EXPECT_EQ(read(*folder, "below/../a.txt"), "content of a");  // a ".." within the folder stays
+                                                               // inside
 }
 
 TEST_F(OpenFileTest, a_symbolic_link_is_followed_below_and_nowhere_else) {

@@ -17,12 +17,12 @@
 namespace katana {
 namespace detail {
 
-// Stores what a MultipartReader says.
+// Stores the events of a MultipartReader.
 class FormBuilder {
  public:
   explicit FormBuilder(const FormLimits& limits) noexcept : limits_(limits) {}
 
-  // Nothing: go on. Otherwise why not.
+  // Returns nothing to continue, otherwise the refusal.
   std::optional<Reply> on_event(http::MultipartEvent event, const http::MultipartReader& reader) {
     using Event = http::MultipartEvent;
     if (event == Event::part) begin(reader.part());
@@ -31,8 +31,8 @@ class FormBuilder {
     return std::nullopt;
   }
   Form take() noexcept { return std::move(form_); }
-  // What the form costs: contents, and heads by their capacity, which a few bytes of a client make
-  // a hundred times as much.
+  // The bytes that the form takes: contents, and heads by their capacity. A few bytes of a client
+  // can make a head that takes a hundred times as much.
   std::size_t kept_bytes() const noexcept {
     std::size_t bytes = memory_ + heads_ + form_.parts.capacity() * sizeof(FormPart);
     if (!form_.parts.empty()) bytes += form_.parts.back().text.capacity();
@@ -82,8 +82,8 @@ class FormBuilder {
     return std::nullopt;
   }
 
-  // Moves the part that is being read to the end of the form's file. Parts come one after another,
-  // so the content of one stays together.
+  // Moves the current part to the end of the form's file. Parts come one after another, and the
+  // content of one stays together.
   bool spill(FormPart& part) {
     if (file_ == nullptr) {
       auto made = SpillFile::create(limits_);
@@ -100,7 +100,7 @@ class FormBuilder {
 
   const FormLimits& limits_;
   Form form_;
-  std::shared_ptr<SpillFile> file_;  // none until something does not fit into memory
+  std::shared_ptr<SpillFile> file_;  // null until a part does not fit into memory
   std::uint64_t bytes_ = 0;
   std::size_t memory_ = 0;  // of contents
   std::size_t heads_ = 0;
@@ -110,7 +110,7 @@ class FormBuilder {
 
 namespace {
 
-// Relaxed: a count alone, which orders nothing else.
+// Relaxed: only a count, which orders nothing else.
 std::atomic<std::size_t> files_open = 0;
 std::atomic<std::size_t> files_open_max = 256;
 
@@ -150,7 +150,7 @@ void FormLimits::set_defaults(FormLimits limits) { form_defaults() = std::move(l
 
 Result<std::shared_ptr<SpillFile>> SpillFile::create(const FormLimits& limits) {
   std::shared_ptr<SpillFile> made(new SpillFile);
-  // Counted first, then compared: two threads cannot both take the last.
+  // Counts first, then compares: two threads cannot both take the last file.
   if (count_open() > allowed_files(limits)) {
     return fail(Code::resource_exhausted,
                 "the limit of open files for forms (http.form_files_max) is reached");

@@ -1,4 +1,5 @@
-// Forms: multipart/form-data read part by part into memory and, what is more, one unnamed file.
+// Forms: multipart/form-data, read part by part into memory, and above a limit into one unnamed
+// file.
 //
 //   Task<void> upload(Request request, ContentReader content, ReplyWriter reply) {
 //     FormResult form = co_await read_form(request, content);
@@ -7,12 +8,12 @@
 //     co_await send(reply, answer);
 //   }
 //
-// Owns       a part its text, or a range of its form's file. That file has no name; parts share it,
-//            and it is gone with the last of them, which may outlive the form.
+// Owns       a part its text, or a range of its form's file. That file has no name. All parts share
+//            it, and it is deleted with the last of them, which may outlive the form.
 // Thread     its reactor's. A file is written on it: to the page cache, at a few GB/s.
-// Allocates  from the heap: at most FormLimits::memory_bytes_max and what a head takes.
-// Fails      a Reply that says why: 415 for another type, 400 for what is malformed, 413 beyond a
-//            limit, 503 when no file can be written or too many forms have one.
+// Allocates  from the heap: at most FormLimits::memory_bytes_max and the memory of one head.
+// Fails      a Reply with the reason: 415 for another type, 400 for malformed content, 413 beyond a
+//            limit. 503 when no file can be written, or when too many forms have one.
 // Invariant  memory is bounded, whatever is uploaded; the content is read as fast as it is stored.
 //            A form holds one descriptor at most, however many parts it has.
 #pragma once
@@ -43,9 +44,9 @@ struct SaveOptions;
 // so readers on any thread do not disturb each other.
 class SpillFile {
  public:
-  // Fails Fails with resource_exhausted when forms have as many open files as `limits` allows.
+  // Fails with resource_exhausted when forms have as many open files as `limits` allows.
   static Result<std::shared_ptr<SpillFile>> create(const FormLimits& limits);
-  // The limit of the process for forms without their own: http.form_files_max.
+  // Sets the limit of the process for forms without their own limit: http.form_files_max.
   static void set_files_max(std::size_t files) noexcept;
   static std::size_t files_max() noexcept;
   // Files that forms of this process have open.
@@ -59,7 +60,7 @@ class SpillFile {
   std::uint64_t size() const noexcept { return size_; }
   // Fills `into` from `offset`; false when that much cannot be read.
   bool read(std::uint64_t offset, std::span<char> into) const noexcept;
-  // For sendfile and the like: stays the file's; its own position means nothing.
+  // For sendfile and the like. The file still owns it, and its position means nothing.
   int descriptor() const noexcept { return file_.get(); }
 
  private:
@@ -77,15 +78,16 @@ struct FormPart {
   std::string content_type;   // as the client says it; empty: the part has no Content-Type
   std::uint64_t size = 0;
   std::string text;                 // empty when it is in a file
-  std::shared_ptr<SpillFile> file;  // its form's, of which it is a range; none when it is in `text`
+  std::shared_ptr<SpillFile> file;  // the file of the form, if the part is a range of it; null if
+                                    // the part is in `text`
   std::uint64_t file_offset = 0;    // where its `size` bytes begin
 
   // Whether content() reads the file; false: it is in `text`.
   bool in_file() const noexcept { return file != nullptr; }
-  // The content from memory or the file. An Error: the file cannot be read.
+  // Returns the content from memory or the file. An Error: the file cannot be read.
   Result<std::string> content() const;
-  // Stores it as a file of the folder, as ContentReader::save_to() does; at once, on this thread.
-  // `options.pool` is not used.
+  // Stores the part as a file of the folder, as ContentReader::save_to() does, but at once and on
+  // this thread. `options.pool` is not used.
   std::expected<SavedFile, Reply> save_to(const Folder& folder, std::string as) const;
   std::expected<SavedFile, Reply> save_to(const Folder& folder, std::string as,
                                           const SaveOptions& options) const;

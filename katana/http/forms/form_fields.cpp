@@ -7,7 +7,7 @@
 
 namespace katana::detail {
 
-// The next part that is one; its content is all here.
+// Moves to the next part that is a field; its content is complete.
 bool MultipartPairs::next() {
   using Event = http::MultipartEvent;
   while (!rest_.empty()) {

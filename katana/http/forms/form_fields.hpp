@@ -1,5 +1,5 @@
-// FormFields<T>: a described struct filled from a form that is sent as a request's content, as
-// Query<T> is from its query. Of both kinds that browsers send:
+// FormFields<T>: a described struct filled from a form in the body, as Query<T> is filled from the
+// query. It reads both kinds of forms that browsers send:
 //
 //   application/x-www-form-urlencoded, multipart/form-data
 //
@@ -12,16 +12,16 @@
 //
 //   Reply apply(FormFields<Application> form) { return Reply::text(form->name); }
 //
-// Whole in memory, so for forms that fit RouteOptions::content_bytes_max; read_form() (form.hpp)
-// takes what is larger, piece by piece.
+// The whole form is in memory: use it for forms that fit RouteOptions::content_bytes_max.
+// read_form() (form.hpp) reads larger forms piece by piece.
 //
 // Owns       its value.
 // Thread     any.
 // Allocates  yes.
-// Fails      with a Refusal: 415 for another type, 400 that names the field for what does not parse
-//            or obey the rules of its description.
-// Invariant  members keep their initialisers unless they are named. Of a name that comes more than
-//            once the last value counts, and names that T lacks are passed over; T that is
+// Fails      with a Refusal: 415 for another type. 400 names a field that does not parse or breaks
+//            a rule of its description.
+// Invariant  members keep their initialisers unless they are named. If a name comes more than once,
+//            the last value counts, and names that T lacks are ignored. A T with
 //            KATANA_DESCRIBE_STRICT refuses both.
 #pragma once
 
@@ -35,8 +35,8 @@
 
 namespace katana {
 
-// A part of a form that is a file. A browser sends one without name and content where none was
-// chosen: that is as good as no part.
+// A part of a form that is a file. For a file control without a choice, a browser sends a part
+// without name and content, which counts as no part.
 struct FormFile {
   std::string filename;      // as the client says it; never a path to write to
   std::string content_type;  // as the client says it; empty: the part has no Content-Type
@@ -57,7 +57,7 @@ struct FormFields {
 
 namespace detail {
 
-// As Pairs of parse_pairs(): the fields of application/x-www-form-urlencoded.
+// The fields of application/x-www-form-urlencoded, as the Pairs of parse_pairs().
 class FormPairs : public QueryPairs {
  public:
   explicit FormPairs(Bytes content) noexcept : QueryPairs(content, "form field") {}
@@ -90,7 +90,7 @@ class MultipartPairs {
       return parse_text<T>(content_, kind, name);
     }
   }
-  // Nothing: it was read to its end.
+  // Empty: the content was read to its end.
   std::optional<Error> error() const;
 
  private:
@@ -106,7 +106,7 @@ class MultipartPairs {
 };
 
 enum class FormKind : std::uint8_t { other, pairs, parts };
-// `boundary`: of parts.
+// `boundary`: receives the boundary of the parts.
 FormKind form_kind_of(const RequestView& request, Bytes& boundary) noexcept;
 Refusal refuse_form_type(const RequestView& request);
 

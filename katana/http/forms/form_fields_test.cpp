@@ -1,4 +1,4 @@
-// Forms as typed parameters: both kinds that browsers send, what is refused, and files.
+// Forms as typed parameters: both kinds that browsers send, refusals, and files.
 #include "katana/http/forms/form_fields.hpp"
 
 #include <gmock/gmock.h>

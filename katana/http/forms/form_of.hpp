@@ -1,10 +1,10 @@
 // FormOf (base/values/content_of.hpp) as a parameter, and as an alternative of a ContentOf: a form
-// beside other content, such as the same fields as JSON.
+// or another body, such as the same fields as JSON.
 //
 //   Reply add(ContentOf<JsonOf<Message, "application/json">,
 //                       FormOf<MessageForm, "multipart/form-data">> content);
 //
-// A form is read as that of a FormFields<T>, or of a NestedForm<T> where T has names with brackets
+// A form is read as in a FormFields<T>, or in a NestedForm<T> if T has names with brackets
 // (base/values/separators.hpp).
 //
 // Owns       the value.
@@ -27,13 +27,13 @@
 
 namespace katana {
 
-// For data/container/heap_bytes.hpp, which finds it by its argument.
+// For data/container/heap_bytes.hpp, which finds it by argument-dependent lookup.
 template <class T, MediaTypeText... types>
 std::size_t katana_heap_bytes(const FormOf<T, types...>& content) {
   return container::known_heap_bytes(content.value).bytes + container::heap_bytes(content.type);
 }
 
-// Found by its argument where a ContentOf reads what it has.
+// A ContentOf finds it by argument-dependent lookup and reads its content.
 template <class T, MediaTypeText... types>
 std::expected<void, detail::Refusal> read_content(const RequestView& request, std::string&& type,
                                                   FormOf<T, types...>& to) {

@@ -26,7 +26,7 @@ std::ptrdiff_t count_descriptors() {
 
 class FormTest : public ::testing::Test {
  protected:
-  // Uploads in pieces of so many bytes; what came of it is in form_ or in the reply.
+  // Uploads in pieces of `piece` bytes; the result is in form_ or in the reply.
   FakeExchange& upload(std::string content, std::size_t piece = SIZE_MAX,
                        std::string_view type = "multipart/form-data; boundary=B") {
     const Service service = make_service([&](Router& router) {

@@ -1,19 +1,19 @@
-// NestedForm<T>: a form as FormFields<T> takes it, whose names have brackets: its members may be
-// objects and lists of them.
+// NestedForm<T>: a form as in FormFields<T>, with brackets in its names: its members may be objects
+// and lists of them.
 //
 //   card[number]=4242&items[0][price]=7
 //
 //   Reply order(NestedForm<Order> form) { return Reply::text(form->card.number); }
 //
-// Names are read as those of a NestedQuery<T> (http/handlers/nested_query.hpp); a FormFile may be a
-// member of T, or within.
+// Names are read as in a NestedQuery<T> (http/handlers/nested_query.hpp). A FormFile may be a
+// member of T, or of an object in it.
 //
 // Owns       its value.
 // Thread     its reactor's.
 // Allocates  a tree of all names and values, for the call, and what the members need.
-// Fails      with a Refusal: 415 for another type, 400 with all that does not fit, each by the name
-//            that was sent.
-// Invariant  1,000 values and 16 brackets behind one another at most
+// Fails      with a Refusal: 415 for another type, 400 with all that does not fit, each with the
+//            name that was sent.
+// Invariant  at most 1,000 values, and at most 16 brackets in a name
 //            (data/container/form_tree.hpp).
 #pragma once
 
@@ -35,7 +35,7 @@ struct NestedForm {
 
 namespace detail {
 
-// All of either kind of form.
+// All fields of either kind of form.
 std::expected<container::FormTree, Refusal> form_tree_of(const RequestView& request,
                                                          const NestedNames& names);
 

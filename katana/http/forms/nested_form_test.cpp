@@ -1,5 +1,5 @@
-// Queries and forms whose names have brackets, as typed parameters: both kinds of forms, what is
-// refused, and which names the access log masks.
+// Queries and forms with brackets in their names, as typed parameters: both kinds of forms,
+// refusals, and the names that the access log masks.
 #include "katana/http/forms/nested_form.hpp"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,8 @@ Bytes without_space(Bytes text) noexcept {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// In thousandths (RFC 9110 §12.4.2): "q=0.8" is 800, none 1000. What is malformed is 1000.
+// The weight in thousandths (RFC 9110 §12.4.2): "q=0.8" is 800. Without a weight, or with a
+// malformed one, it is 1000.
 unsigned weight_of(Bytes parameters) noexcept {
   while (!parameters.empty()) {
     const std::size_t end = parameters.find(';');
@@ -34,7 +35,8 @@ unsigned weight_of(Bytes parameters) noexcept {
   return 1000;
 }
 
-// How specific a range is that fits: 3 the type, 2 "application/*", 1 "*/*"; 0: it does not fit.
+// Returns how specific a fitting range is: 3 the type, 2 "application/*", 1 "*/*"; 0: it does not
+// fit.
 int fit(Bytes range, Bytes type) noexcept {
   if (http::equals_ignoring_case(range, type)) return 3;
   if (range == "*/*") return 1;
@@ -44,7 +46,7 @@ int fit(Bytes range, Bytes type) noexcept {
                                                                                                : 0;
 }
 
-// The most specific range that fits, and the largest weight that is given for it.
+// The most specific range that fits, with its largest weight.
 struct Best {
   int fit = 0;
   unsigned weight = 0;

@@ -3,8 +3,8 @@
 // Owns       nothing.
 // Thread     any.
 // Allocates  never.
-// Fails      never: what is malformed in the field is passed over.
-// Invariant  the most specific range that fits decides; no field at all takes everything.
+// Fails      never: malformed parts of the field are ignored.
+// Invariant  the most specific range that fits decides; without a field every type is accepted.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,12 @@
 
 namespace katana {
 
-// `type` without parameters: "application/json". Parameters of a range but its weight do not count.
+// `type` has no parameters: "application/json". The only parameter of a range that counts is its
+// weight.
 bool accepts(std::optional<Bytes> field, Bytes type) noexcept;
 
-// Whether a client takes a page rather than JSON, as a browser does that follows a link: the field
-// names text/html, and JSON has less weight or is not named. False without a field.
+// Returns whether a client prefers a page to JSON, as a browser does that follows a link. The field
+// then names text/html, and JSON has less weight or is not named. False without a field.
 bool prefers_html(std::optional<Bytes> field) noexcept;
 
 }  // namespace katana

@@ -1,11 +1,11 @@
-// ServiceParts and BuiltService: what a Router gathers, and what build() makes of it. Apart from
-// router.hpp, which every program includes: the dispatcher reads them.
+// ServiceParts: the routes and middleware that a Router collects. BuiltService: the result of
+// build(). The dispatcher reads them. They are not in router.hpp, which every program includes.
 //
 // Owns       handlers, middleware and the table of routes.
 // Borrows    the services, which outlive it.
 // Thread     one while building; a BuiltService does not change, and all reactors share it.
 // Allocates  while building.
-// Fails      build() has all mistakes.
+// Fails      build() returns all mistakes.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace katana::detail {
 struct ServiceParts {
   RouteTableBuilder table;
   std::vector<Route> routes;
-  std::deque<Middleware> middleware;  // whose elements routes point to
+  std::deque<Middleware> middleware;  // routes point to its elements
   std::vector<Error> mistakes;
   std::vector<std::function<Result<ServiceDocument>()>> make_documents;
   std::vector<ServiceDocument> documents;
@@ -42,7 +42,7 @@ struct ServiceParts {
 struct BuiltService {
   RouteTable table;
   std::shared_ptr<const ServiceParts> parts;
-  // Stands for no route: what middleware of the whole router adds to 404 and its like.
+  // Used when no route matches: the middleware of the whole router for 404 and the like.
   Route fallback = {};
 
   const Route& route(std::uint32_t index) const noexcept { return parts->routes[index]; }

@@ -30,7 +30,7 @@ Text content_disposition(Bytes type, Bytes file_name) {
     if (is_control(character)) continue;
     size += character.size();
     if (size > name_bytes_max) break;
-    // Some readers take a percent sign in the plain form for an escape (RFC 6266 §4.3, appendix D).
+    // Some readers read a percent sign in the plain form as an escape (RFC 6266 §4.3, appendix D).
     const bool stays = character.size() == 1 && !Bytes("\"%").contains(character[0]);
     plain.append(stays ? character : Bytes("_"));
     is_plain = is_plain && stays;

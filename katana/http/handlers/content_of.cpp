@@ -15,7 +15,7 @@ std::string content_type_of(const RequestView& request) {
   while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
   std::string lower(type);
   for (char& c : lower) c = http::to_lower(c);
-  // A range is what a handler lists, and no type.
+  // A range is a list entry of a handler, and no media type.
   return lower.find('/') == std::string::npos || lower.contains('*') ? std::string() : lower;
 }
 

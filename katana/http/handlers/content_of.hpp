@@ -1,17 +1,17 @@
-// JsonOf, RawOf, ContentOf (base/values/content_of.hpp) as parameters: content of one of several
+// JsonOf, RawOf, ContentOf (base/values/content_of.hpp) as parameters: a body of one of several
 // media types.
 //
 //   Reply change(JsonOf<User, "application/json", "application/merge-patch+json"> user);
 //   Reply add(ContentOf<JsonOf<User, "application/json">, RawOf<"text/csv">> content);
 //
-// Json<T> takes application/json and any …+json; these take what they list and nothing else. JSON
-// is read and checked as that of a Json<T>.
+// Json<T> takes application/json and any …+json; these take the types that they list and no others.
+// Their JSON is read and checked as that of a Json<T>.
 //
 // Owns       the values: RawOf copies the content.
 // Thread     its reactor's.
 // Allocates  what the values need.
-// Fails      Refusal: 415 that names the media types that are taken, also in the field Accept; of
-//            JSON 400 and 422 as Json<T>.
+// Fails      Refusal: 415 that names the accepted media types, also in the field Accept; for JSON
+//            400 and 422 as Json<T>.
 // Invariant  `type` is that of the request, in lower case and without parameters.
 #pragma once
 
@@ -31,7 +31,7 @@
 
 namespace katana {
 
-// For data/container/heap_bytes.hpp, which finds them by their arguments.
+// For data/container/heap_bytes.hpp, which finds them by argument-dependent lookup.
 template <class T, MediaTypeText... types>
 std::size_t katana_heap_bytes(const JsonOf<T, types...>& content) {
   return container::known_heap_bytes(content.value).bytes + container::heap_bytes(content.type);
@@ -45,13 +45,13 @@ std::size_t katana_heap_bytes(const RawOf<types...>& content) {
 
 namespace katana::detail {
 
-// The type of the content in lower case, without parameters; empty: there is none.
+// Returns the type of the body in lower case, without parameters; empty if there is none.
 std::string content_type_of(const RequestView& request);
-// The best of media_type_fit().
+// Returns the best result of media_type_fit().
 int best_fit(std::span<const Bytes> ranges, Bytes type) noexcept;
 Refusal refuse_media_type(const RequestView& request, std::span<const Bytes> taken);
 
-// Of a content of that type, which fits.
+// Reads a body of the media type `type`, which fits.
 template <class T, MediaTypeText... types>
 std::expected<void, Refusal> read_content(const RequestView& request, std::string&& type,
                                           JsonOf<T, types...>& to) {

@@ -19,7 +19,7 @@ bool is_cookie_text(Bytes text) noexcept {
   });
 }
 
-// av-octet: what may stand in an attribute.
+// Checks the characters of an attribute (RFC 6265 §4.1.1: av-octet).
 bool is_attribute(Bytes text) noexcept {
   return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f && c != ';'; });
 }
@@ -29,7 +29,7 @@ bool starts_with_ignoring_case(Bytes text, Bytes prefix) noexcept {
          http::equals_ignoring_case(text.substr(0, prefix.size()), prefix);
 }
 
-// Null, or what a browser would refuse.
+// Returns null, or the reason why a browser would refuse the cookie.
 const char* mistake_in(const SetCookie& cookie) noexcept {
   constexpr std::size_t pair_bytes_max = 4096;  // RFC 6265bis §5.6
   constexpr std::size_t attribute_bytes_max = 1024;

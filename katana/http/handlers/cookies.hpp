@@ -1,17 +1,17 @@
-// Cookies: those that a request brings, and those that a reply sets (RFC 6265, and the attributes
-// and prefixes of RFC 6265bis).
+// Cookies: those that a request has, and those that a reply sets (RFC 6265, and the attributes and
+// prefixes of RFC 6265bis).
 //
 //   if (const auto theme = cookie(request, "theme")) …
 //   set_cookie(reply, {.name = "__Host-session", .value = token, .max_age = seconds(3600)});
 //
-// Owns       nothing of a request: values lie in its head.
+// Owns       nothing of a request: the values are views into its head.
 // Thread     any; there is no state.
 // Allocates  set_cookie(): from the recycler.
-// Fails      set_cookie() with an Error that names what a browser would refuse, and the remedy; the
-//            reply is then as it was.
-// Invariant  a reply for which a cookie was read through its request is shared with no client that
-//            has cookies.
-//            A browser stores a cookie that set_cookie() accepts under this name with this value.
+// Fails      set_cookie() with an Error that names the mistake which a browser would refuse, and
+//            the remedy. The reply is then unchanged.
+// Invariant  a reply for which a cookie was read through its request is not shared with other
+//            clients that have cookies. A browser stores a cookie that set_cookie() accepts under
+//            this name with this value.
 #pragma once
 
 #include <cstdint>
@@ -27,33 +27,34 @@
 
 namespace katana {
 
-// Walks the pairs of a Cookie field's value (RFC 6265 §4.2). Text that is no pair is passed
-// over, as browsers and servers do.
+// Reads the pairs of a Cookie field's value (RFC 6265 §4.2). Text that is no pair is ignored, as
+// browsers and servers do.
 class CookieReader {
  public:
   explicit CookieReader(Bytes value) noexcept : rest_(value) {}
-  // False at the end. Quotes around a value are part of it.
+  // Returns false at the end. Quotes around a value are part of it.
   bool next(Bytes& name, Bytes& value) noexcept;
 
  private:
   Bytes rest_;
 };
 
-// The first cookie of that name, in any Cookie field. Names are compared with their case.
+// Returns the first cookie of that name, in any Cookie field. Names are case-sensitive.
 std::optional<Bytes> cookie(const RequestView& request, Bytes name) noexcept;
 std::optional<Bytes> cookie(const Request& request, Bytes name) noexcept;
-// The same, for what does not make a reply of it.
+// The same, for callers that do not make a reply of the value.
 std::optional<Bytes> cookie(const http::Head& head, Bytes name) noexcept;
 
-// Which requests of other sites' pages carry the cookie.
+// Selects the requests from pages of other sites that have the cookie.
 enum class SameSite : std::uint8_t {
   lax,     // those that follow a link, and no others
   strict,  // none
   none,    // all; only for cookies that are `secure`
 };
 
-// Secure by default: sent over TLS only (and to localhost), to this host only, hidden from scripts,
-// and left out of requests that other sites make, but for following a link.
+// A cookie that is secure by default. It is sent over TLS only (and to localhost), and to this host
+// only. Scripts cannot read it. Requests of other sites do not have it, except when a link leads
+// here.
 struct SetCookie {
   std::string_view name;                       // a token, as RFC 9110 §5.6.2 has it
   std::string_view value;                      // no control character, space, '"', ',', ';' or '\\'
@@ -67,14 +68,14 @@ struct SetCookie {
   bool partitioned = false;  // CHIPS: one cookie jar for each top-level site; requires `secure`
 };
 
-// Adds Set-Cookie. Fails, and adds nothing, with what is wrong with the name, the value or the
-// rules of a prefix (__Host-, __Secure-), and when the fields of the reply are full.
+// Adds Set-Cookie. Fails, and adds nothing, when the name or the value is invalid, or breaks the
+// rules of a prefix (__Host-, __Secure-). Also fails when the fields of the reply are full.
 Result<void> set_cookie(Reply& reply, const SetCookie& cookie);
-// Makes the browser forget it. Path, domain and prefix have to be those that it was set with.
+// Makes the browser delete the cookie. Path, domain and prefix must be those that it was set with.
 Result<void> remove_cookie(Reply& reply, SetCookie cookie);
 
 namespace detail {
-// Replies made of the cookies of a request are for its client.
+// Marks the reply as one for this client: it depends on the cookies of the request.
 void mark_cookies_read(const RequestView& request) noexcept;
 }  // namespace detail
 

@@ -16,7 +16,7 @@ Reply unsupported(const coding::Codecs& codecs) {
       .with("Accept-Encoding", codecs.names());
 }
 
-// More codings than one are a way to multiply their ratios, and clients do not need them.
+// Several codings could multiply their ratios, and clients do not need them.
 std::optional<http::Coding> single_coding(const http::Head& head, bool& malformed) {
   std::optional<http::Coding> found;
   for (std::size_t index = 0; index < head.field_count(); ++index) {
@@ -50,7 +50,7 @@ std::expected<std::unique_ptr<ContentDecoder>, Reply> ContentDecoder::make(
 }
 
 std::expected<Text, Reply> ContentDecoder::decode_whole(Bytes coded, HeldMemory& memory) {
-  constexpr std::size_t step_bytes = 64 * 1024;  // between two looks at the memory
+  constexpr std::size_t step_bytes = 64 * 1024;  // between two checks of the memory
   Text out;
   memory_ = &memory;
   do {

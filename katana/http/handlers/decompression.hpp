@@ -1,11 +1,11 @@
-// Decoding of request contents: what the dispatcher and streams need of it. To use it, see
-// decompression() in compression.hpp.
+// Decoding of request bodies, for the dispatcher and for streams. To use it, see decompression() in
+// compression.hpp.
 //
-// Owns       a ContentDecoder its decoder, and coded bytes that wait.
+// Owns       a ContentDecoder its decoder, and coded bytes that are not decoded yet.
 // Thread     its reactor's.
 // Allocates  a decoder for each content that has a coding.
 // Fails      a Reply that says why: 415, 400 or 413.
-// Invariant  never more is decoded than was asked for, nor than the limits allow.
+// Invariant  it never decodes more than the caller asked for, nor more than the limits allow.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@
 
 namespace katana {
 
-// Limits of content that is decoded: what is beyond them is answered with 413.
+// Limits of decoded bodies: a body beyond them is answered with 413.
 struct DecompressionOptions {
-  // Contents in these codings are decoded; others are refused (415).
+  // Bodies in these codings are decoded; others are refused (415).
   coding::Codecs codecs = {};
-  // Of a decoded content, beside what its route allows of one that is not coded.
+  // The limit of a decoded body. The limit that the route has for other bodies applies as well.
   std::uint64_t bytes_max = 64 * 1024 * 1024;
   // Decoded bytes for each coded one, beyond the first 64 KiB.
   std::uint32_t ratio_max = 100;
@@ -36,25 +36,26 @@ namespace detail {
 
 class ContentDecoder {
  public:
-  // What a request's Content-Encoding asks for; null: nothing is to be decoded. Otherwise a Reply.
+  // Makes a decoder for the request's Content-Encoding. Null: there is nothing to decode. An
+  // unknown coding is a Reply.
   static std::expected<std::unique_ptr<ContentDecoder>, Reply> make(
       const http::Head& head, const DecompressionOptions& options, std::uint64_t bytes_max);
 
-  // All of a content at once. Its memory is charged to `memory` until this object goes, which
-  // the decoded content must not outlive; 503 when there is none.
+  // Decodes a complete body at once. Charges its memory to `memory` until this object is destroyed,
+  // and the decoded body must not outlive it. 503 when there is no memory.
   std::expected<Text, Reply> decode_whole(Bytes coded, HeldMemory& memory);
 
-  // A content in pieces: append() what came, then read() until there is nothing more.
+  // Decodes a body in pieces: append() the received bytes, then read() until there are no more.
   void append(Bytes coded, bool last);
-  // Appends about `bytes_max` decoded bytes. False: failed; refusal() says why.
+  // Appends about `bytes_max` decoded bytes. Returns false if decoding failed; refusal() says why.
   bool read(std::size_t bytes_max, Text& out);
   // Everything was decoded.
   bool ended() const noexcept { return last_ && ended_; }
-  // There is more to decode of what came.
+  // Some of the received bytes are not decoded yet.
   bool has_more() const noexcept { return has_more_; }
   bool failed() const noexcept { return failed_; }
   Reply refusal() const;
-  // What it keeps, the state of its library with it.
+  // The bytes of memory that it holds, with the state of the library.
   std::size_t held_bytes() const noexcept { return decoder_->memory_bytes() + waiting_.capacity(); }
   ~ContentDecoder() {
     if (memory_ != nullptr) memory_->set(Holder::request, charged_, 0);
@@ -68,7 +69,7 @@ class ContentDecoder {
 
   std::unique_ptr<coding::Decoder> decoder_;
   Text waiting_;
-  std::size_t begin_ = 0;  // of waiting_ that is not decoded
+  std::size_t begin_ = 0;  // the first byte of waiting_ that is not decoded
   HeldMemory* memory_ = nullptr;
   std::size_t charged_ = 0;
   coding::Decoding state_ = coding::Decoding::going;

@@ -33,8 +33,8 @@ Bytes shown_method(const RequestView& request) noexcept {
   return request.head().method_text().substr(0, 40);
 }
 
-// A segment of a pattern with what stands in its parameter's place in a segment of a path: "v2" of
-// "v{major}" and "x2". Both begin with the slash.
+// Returns a segment of a pattern with its parameter replaced by a value from a segment of a path:
+// "v2" for "v{major}" and "x2". Both begin with the slash.
 std::string filled_segment(Bytes pattern, Bytes segment) {
   const std::size_t open = pattern.find('{');
   const std::size_t close = pattern.find('}');
@@ -45,7 +45,7 @@ std::string filled_segment(Bytes pattern, Bytes segment) {
   return std::string(pattern.substr(0, open)).append(segment).append(behind);
 }
 
-// `pattern` with the segments of `path` in the places of its parameters.
+// Returns `pattern` with its parameters replaced by the segments of `path`.
 std::string filled(Bytes pattern, Bytes path) {
   std::string made;
   while (!pattern.empty()) {
@@ -58,7 +58,7 @@ std::string filled(Bytes pattern, Bytes path) {
   return made;
 }
 
-// The patterns that a mistyped path may have meant, the nearest first.
+// Returns the patterns that a mistyped path may have meant, the nearest first.
 std::vector<Bytes> near_routes(const RouteTable& table, Bytes path) {
   const std::size_t away_max = std::max<std::size_t>(path.size() / 3, 1);
   std::vector<std::pair<std::size_t, Bytes>> found;
@@ -68,7 +68,7 @@ std::vector<Bytes> near_routes(const RouteTable& table, Bytes path) {
     if (away <= away_max) found.emplace_back(away, pattern);
   }
   std::ranges::sort(found);
-  const auto same = std::ranges::unique(found);  // one pattern of several methods
+  const auto same = std::ranges::unique(found);  // one pattern may have several methods
   found.erase(same.begin(), same.end());
   std::vector<Bytes> nearest;
   for (const auto& [away, pattern] : found | std::views::take(near_routes_max)) {
@@ -77,7 +77,7 @@ std::vector<Bytes> near_routes(const RouteTable& table, Bytes path) {
   return nearest;
 }
 
-// For development: the client sees which routes there are.
+// For development: shows the existing routes to the client.
 Reply no_route_but(const RequestView& request, const RouteTable& table) {
   const std::vector<Bytes> nearest = near_routes(table, request.path());
   if (nearest.empty()) return detail::no_route(request);
@@ -92,9 +92,9 @@ bool is_served_scheme(Bytes scheme) noexcept {
 
 }  // namespace
 
-// Without the heap: these are what a scan asks for.
+// Without the heap: scanners cause this reply.
 Reply detail::no_route(const RequestView& request) {
-  const Bytes target = request.head().target();  // as it was sent: decoded bytes may be no text
+  const Bytes target = request.head().target();  // as sent: decoded bytes may be no text
   const Bytes path = target.substr(0, target.find('?'));
   std::array<char, 320> text;
   const auto end =
@@ -219,7 +219,7 @@ void Dispatcher::dispatch(session::Exchange& exchange, const Incoming& incoming)
   }
 }
 
-// A coding that is not known is refused with the head, before any content is asked for.
+// An unknown coding is refused at the head, before the body is read.
 void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route& route,
                                const RequestView& request) {
   const detail::Handler& handler = *route.handler;

@@ -1,12 +1,12 @@
 // Dispatcher: brings a reactor's requests to the handlers of a Service.
 //
 // Owns       room for one normalised path.
-// Borrows    the Service, shared with the other reactors' dispatchers. Of a request that is served
-//            later, nothing: its exchange keeps the head, its RequestContext the rest.
+// Borrows    the Service, shared with the other reactors' dispatchers. Nothing of a request that is
+//            served later: its exchange keeps the head, its RequestContext the rest.
 // Thread     its reactor's.
 // Allocates  at construction.
-// Fails      a bad target is 400, an unknown path 404, a method that a path lacks 405 with
-//            Allow; OPTIONS is answered from the routes when none serves it.
+// Fails      a bad target is answered with 400, an unknown path with 404, a method that the path
+//            lacks with 405 and Allow. OPTIONS is answered from the routes when none serves it.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ namespace katana {
 
 namespace detail {
 
-// 404, with the method and the path of the request. Routes that are switched off answer so as
-// well: clients do not learn that they exist.
+// 404, with the method and the path of the request. Routes that are switched off answer the same:
+// clients do not learn that they exist.
 Reply no_route(const RequestView& request);
 
 }  // namespace detail
@@ -46,10 +46,12 @@ class Dispatcher final : public session::RequestHandler {
                   Bytes detail) noexcept override;
 
  private:
-  // A request comes by at its head, again when the content that its handler or its middleware wants
-  // is here, and when middleware that suspended has come to an end.
+  // The moments at which a request is dispatched.
+  //   head     its head has arrived
+  //   content  the body that its handler or its middleware wants is complete
+  //   resumed  middleware that suspended has ended
   enum class Moment : std::uint8_t { head, content, resumed };
-  // What a call of the session lends.
+  // The arguments of a call of the session; borrowed for that call.
   struct Incoming {
     const http::Head& head;
     Bytes content;
@@ -57,7 +59,7 @@ class Dispatcher final : public session::RequestHandler {
   };
 
   void dispatch(session::Exchange& exchange, const Incoming& incoming) noexcept;
-  // A target that is a normal path and nothing else, as nearly all are: what follows is inlined
+  // Serves a target that is just a normal path, as nearly all are. The code behind it is inlined
   // into on_request().
   [[gnu::always_inline]] inline void serve_plain(session::Exchange& exchange,
                                                  const Incoming& incoming) noexcept;
@@ -68,11 +70,11 @@ class Dispatcher final : public session::RequestHandler {
   // `path` is normalised.
   [[gnu::always_inline]] inline void serve(session::Exchange& exchange, const Incoming& incoming,
                                            Bytes path, Bytes query);
-  // A path that is no literal pattern's: with parameters, or of no route. Not in line, so that
-  // the others save no registers for the walk through the tree.
+  // Serves a path that is not a literal pattern: one with parameters, or without a route. Not
+  // inlined: the other paths then save no registers for the walk through the tree.
   [[gnu::noinline]] void serve_otherwise(session::Exchange& exchange, Moment moment,
                                          const RequestView& request, RouteTable::LiteralStep step);
-  // True: a middleware has answered.
+  // Returns true if a middleware has answered.
   KATANA_RARE static void serve_decoded(session::Exchange& exchange, const detail::Route& route,
                                         const RequestView& request);
   KATANA_RARE static bool run_before(session::Exchange& exchange, const detail::Route& route,
@@ -86,7 +88,7 @@ class Dispatcher final : public session::RequestHandler {
   KATANA_RARE static void serve_behind_functions(session::Exchange& exchange, Moment moment,
                                                  const detail::Route& route,
                                                  const RequestView& request);
-  // A refusal passes the `after` of its route; without a path there is none.
+  // A refusal passes the `after` of its route; without a path there is no route.
   KATANA_RARE bool refuse_by_route(session::Exchange& exchange, const http::Head& head,
                                    unsigned status, Bytes detail);
   KATANA_RARE void answer_unrouted(session::Exchange& exchange, MatchKind kind, MethodSet allowed,
@@ -94,7 +96,7 @@ class Dispatcher final : public session::RequestHandler {
 
   const detail::BuiltService& service_;
   std::unique_ptr<char[]> path_;
-  // For the request being served; kept, because clearing it costs more than filling it.
+  // The parameters of the request being served; kept, because clearing costs more than filling.
   PathParameters parameters_;
 };
 

@@ -133,7 +133,7 @@ TEST_F(DispatcherTest, a_method_that_a_path_lacks_is_405_and_names_those_it_has)
 
 TEST_F(DispatcherTest, head_is_served_by_get) {
   EXPECT_EQ(serve("HEAD", "/users/7").status, 200u);
-  EXPECT_EQ(exchange->content_sent, "/users/7 7 []");  // which the protocol then leaves out
+  EXPECT_EQ(exchange->content_sent, "/users/7 7 []");  // the protocol leaves this out later
 }
 
 TEST_F(DispatcherTest, options_of_a_path_is_answered_from_its_routes) {
@@ -156,7 +156,7 @@ TEST_F(DispatcherTest, content_is_collected_and_the_handler_called_once) {
   exchange->awaiting_content(7).serve(dispatcher);
   EXPECT_EQ(exchange->collect_max, 1024u * 1024);
   EXPECT_FALSE(exchange->completed);
-  // Meanwhile the dispatcher serves others, whose paths go through the same memory.
+  // Meanwhile the dispatcher serves another request, whose path uses the same memory.
   FakeExchange other("GET", "/%75sers/other");
   other.serve(dispatcher);
   EXPECT_EQ(other.content_sent, "/users/other other []");

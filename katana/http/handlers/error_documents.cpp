@@ -33,7 +33,7 @@ KATANA_DESCRIBE(FindingList, errors)
 
 namespace {
 
-// A problem of a program may have a member `errors` of another form, which is in the document.
+// A problem of a program may have a member `errors` in another form, which stays in the document.
 std::vector<ProblemFinding> findings_of(Bytes document) {
   if (!document.contains("\"errors\"")) return {};
   auto read = container::read_json<FindingList>(document);
@@ -45,7 +45,7 @@ bool is_problem(const Reply& reply) noexcept {
          !PreparedReply::is_head(reply) && reply.content_type() == "application/problem+json";
 }
 
-// The reply of the form, as that of the request.
+// Puts the reply of the form in place of the problem.
 void put_in_place(Reply& reply, Reply&& shown) {
   if (shown.status() < 300) shown.set_status(reply.status());
   PreparedReply::append_fields(shown, reply.fields());
@@ -53,7 +53,7 @@ void put_in_place(Reply& reply, Reply&& shown) {
   if (const Error* const cause = reply.cause()) {
     if (!shown.invalid() && shown.cause() == nullptr) {
       PreparedReply::set_cause(shown, *cause);
-      (void)PreparedReply::begin_report(shown);  // it was, as that of the problem
+      (void)PreparedReply::begin_report(shown);  // already reported for the problem
     }
   }
   reply = std::move(shown);
@@ -77,7 +77,7 @@ Middleware error_documents(ErrorForm form) {
                                        .findings = findings},
                                       request);
     if (shown) put_in_place(reply, *std::move(shown));
-    // The form may depend on what the client accepts: caches tell such replies apart.
+    // The form may depend on Accept: caches then distinguish such replies.
     add_vary(reply, "Accept");
   };
   return middleware;

@@ -5,18 +5,18 @@
 //     return std::optional(json_reply(OurError{problem.status, std::string(problem.detail)}));
 //   });
 //
-// The form sees each reply that is a problem document (RFC 9457), whatever made it: a handler, its
-// parameters, middleware, a limit, an unknown path. Where it returns nothing the document stays.
-// Its reply keeps the status unless it has one of 300 or above, and gets the fields of the other,
-// such as WWW-Authenticate and Retry-After. The reply to a request whose target cannot be read, and
-// that to one without a head, stay as they are.
+// The form gets each reply that is a problem document (RFC 9457): of a handler, its parameters,
+// middleware, a limit, or an unknown path. If it returns nothing, the document stays. The status of
+// its reply is that of the document, unless the form sets one of 300 or above. The reply also gets
+// the fields of the document, such as WWW-Authenticate and Retry-After. The reply to a request with
+// an unreadable target, or without a head, stays as it is.
 //
 // Owns       the form, for all reactors.
-// Borrows    a ProblemView the reply, for the call.
+// Borrows    a ProblemView borrows the reply, for the call.
 // Thread     the reactor's.
-// Allocates  as the form does, for errors alone.
+// Allocates  as the form does, only for errors.
 // Fails      a form that throws is answered with 500.
-// Invariant  html_error_pages() escapes what it shows, and its page runs and loads nothing.
+// Invariant  html_error_pages() escapes its values, and its page runs and loads nothing.
 #pragma once
 
 #include <optional>
@@ -38,23 +38,23 @@ struct ProblemFinding {
   std::string detail;
 };
 
-// A problem document, and what it says.
+// A problem document and its members.
 struct ProblemView {
   unsigned status = 500;                          // of the reply
   Bytes type;                                     // "about:blank": the status says it all
   Bytes title;                                    // the same for every occurrence
   Bytes detail;                                   // of this occurrence
-  Bytes document;                                 // the JSON, with its own members
+  Bytes document;                                 // the JSON, with additional members
   std::span<const ProblemFinding> findings = {};  // its member `errors`
 };
 
-// The reply in place of a problem document; none: the document itself. Any callable is one.
+// Makes the reply in place of a problem document; none: the document itself. Any callable is one.
 struct ErrorForm
     : std::function<std::optional<Reply>(const ProblemView& problem, const RequestView& request)> {
   using function::function;
 };
 
-// A page for a browser (prefers_html(), accept.hpp); everybody else gets the document. `contact`,
+// A page for a browser (prefers_html(), accept.hpp); all other clients get the document. `contact`,
 // if there is one, is a sentence for users: where to ask for help.
 ErrorForm html_error_pages(std::string contact = {});
 

@@ -1,11 +1,12 @@
-// What a client is shown of a failure while a program is developed (Router::development()): a page
-// for clients that accept HTML, such as browsers, and a problem document for all others.
+// The reply for a failure while a program is developed (Router::development()). Clients that accept
+// HTML, such as browsers, get a page; all others get a problem document.
 //
 // Owns       nothing.
 // Thread     the reactor's.
 // Allocates  the reply.
 // Fails      never.
-// Invariant  values of the request and of the cause are escaped; the page runs and loads nothing.
+// Invariant  values of the request and of the cause are escaped; the page runs no script and loads
+//            nothing.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@
 
 namespace katana::detail {
 
-// `cause`: the chain of causes, which is not meant for users. `request` may be null: then it is a
+// `cause`: the chain of causes, which is not meant for users. If `request` is null, the reply is a
 // problem document.
 Reply error_page(session::Exchange& exchange, const RequestView* request, unsigned status,
                  const std::string& cause);

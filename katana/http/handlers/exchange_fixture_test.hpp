@@ -1,11 +1,12 @@
 // FakeExchange: a request and its reply without a connection; JSON: a strict reader of objects.
 //
-// Owns       the bytes of the request, which it overwrites once they would be gone on a connection.
+// Owns       the bytes of the request. It overwrites them as soon as a connection would have reused
+//            them.
 // Thread     one.
-// Allocates  nothing while a request is served, so that what a handler allocates can be counted.
+// Allocates  nothing while a request is served: a test can count the allocations of a handler.
 // Fails      by failing the test: two replies, or a call that an exchange does not allow.
-// Invariant  ends as an exchange on a connection does: what was held is destroyed at once when the
-//            reply comes from outside of a call, else after the call.
+// Invariant  the reply ends as on a connection. A held object is destroyed at once when the reply
+//            comes from outside of a call, otherwise after the call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@
 
 namespace katana {
 
-// "/a/{x}/{y}", with a mark where the handler takes fewer.
+// "/a/{x}/{y}", with a mark on each parameter that the handler does not take.
 template <class F>
 std::string_view pattern_for() {
   using Parameters = typename detail::Signature<F>::Parameters;
@@ -71,12 +72,12 @@ class FakeExchange final : public session::Exchange {
 
   // ---- what a test does ----
 
-  // The request has this content, which is here as soon as it is asked for.
+  // Gives the request this body, which is there as soon as the handler asks for it.
   FakeExchange& with_content(std::string text) {
     content_text_ = std::move(text);
     return *this;
   }
-  // The request has content that has not come yet.
+  // The request has a body that has not arrived yet.
   FakeExchange& awaiting_content(std::optional<std::uint64_t> length = std::nullopt) {
     core_.content_pending = true;
     length_ = length;
@@ -93,7 +94,7 @@ class FakeExchange final : public session::Exchange {
     });
     if (!completed) scramble();
   }
-  // All of the content that the handler asked to have collected.
+  // Delivers the complete body that the handler asked for.
   void collected(std::string text) {
     ASSERT_TRUE(collect_max.has_value());
     content_text_ = std::move(text);
@@ -102,14 +103,14 @@ class FakeExchange final : public session::Exchange {
     std::ranges::fill(content_text_, '\xee');
     if (!completed) scramble();
   }
-  // A piece of streamed content. False: the handler wants no more at present.
+  // Delivers a piece of a streamed body. Returns false if the handler wants no more at present.
   bool streamed(std::string piece, bool last) {
     bool wanted = false;
     call([&] { wanted = core_.pending != nullptr && core_.pending->on_content(piece, last); });
     std::ranges::fill(piece, '\xee');
     return wanted;
   }
-  // The client took what was pending: there is room for `bytes` again.
+  // The client took the pending bytes: there is room for `bytes` again.
   void make_writable(std::size_t bytes) {
     capacity = bytes;
     if (core_.pending != nullptr) call([&] { core_.pending->on_writable(); });
@@ -135,7 +136,7 @@ class FakeExchange final : public session::Exchange {
   bool aborted = false;
   bool closes = false;
   int failures = 0;
-  // What was reported of them.
+  // The failures that were reported.
   struct Failed final : FailureObserver {
     void on_failure(const Failure& failure) noexcept override {
       lines.push_back(describe(failure));
@@ -147,7 +148,7 @@ class FakeExchange final : public session::Exchange {
   int content_wishes = 0;  // calls of want_content()
   std::optional<std::uint64_t> collect_max, stream_max;
   std::size_t capacity = SIZE_MAX;  // that write() has
-  net::Reactor* on = nullptr;       // what reactor() is
+  net::Reactor* on = nullptr;       // returned by reactor()
   HeldMemory held{std::size_t{64} * 1024 * 1024};
   engine::PeerEndpoint peer_{
       .address = {192, 0, 2, 1}, .port = 1000, .family = engine::PeerEndpoint::Family::v4};
@@ -250,9 +251,9 @@ class FakeExchange final : public session::Exchange {
     fields_sent.assign(head.fields);
     length_announced = head.content_length;
   }
-  // The call is over, and with it what was borrowed from the connection.
+  // The call has ended: the connection's bytes may be overwritten.
   void scramble() {
-    // A connection keeps the head for what is collected, and of a request that is deferred.
+    // A connection keeps the head while it collects a body, and for a deferred request.
     if (core_.content_pending || deferred_) return;
     std::ranges::fill(text_, '\xee');
     std::ranges::fill(content_text_, '\xee');
@@ -268,7 +269,7 @@ class FakeExchange final : public session::Exchange {
   bool deferred_ = false;
 };
 
-// A reactor that stands still: what it says of the time, a test sets.
+// A reactor that stands still: a test sets its time.
 class StillReactor : public net::Reactor {
  public:
   StillReactor() : net::Reactor({}, Instant{seconds(1'000).ns}) { wall_clock_s_ = 1'700'000'000; }
@@ -292,9 +293,8 @@ class StillReactor : public net::Reactor {
   bool drained() const noexcept override { return true; }
 };
 
-// The members of a JSON object (RFC 8259) of strings and numbers; numbers as they stand. Nothing
-// for
-// text that is not one, to the letter.
+// The members of a JSON object (RFC 8259) of strings and numbers; numbers as they are written.
+// Empty for a text that is not exactly such an object.
 class JsonObject {
  public:
   static std::optional<std::map<std::string, std::string>> parse(Bytes text) {
@@ -361,7 +361,7 @@ class JsonObject {
   Bytes rest_;
 };
 
-// An awaitable that a test opens, and that withdraws when its coroutine is destroyed.
+// An awaitable that a test opens. It withdraws when its coroutine is destroyed.
 class Gate {
  public:
   bool waiting() const { return static_cast<bool>(waiting_); }
@@ -388,7 +388,7 @@ class Gate {
   std::coroutine_handle<> waiting_;
 };
 
-// Counts how many there are.
+// Counts its instances.
 struct Counted {
   explicit Counted(int& given) : count(&given) { ++*count; }
   Counted(const Counted& other) : count(other.count) { ++*count; }
@@ -407,7 +407,7 @@ Service make_service(AddRoutes&& add_routes) {
   return *std::move(service);
 }
 
-// A service of the routes that a test adds, and the exchange that it was given last.
+// A service of the routes that a test adds, and the latest exchange.
 class ServiceTest : public ::testing::Test {
  protected:
   template <class AddRoutes>

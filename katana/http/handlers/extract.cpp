@@ -13,7 +13,7 @@
 namespace katana::detail {
 namespace {
 
-// What a client sent, short enough for a message.
+// Returns the start of a client's text, short enough for a message.
 Bytes shortened(Bytes text) noexcept { return text.substr(0, 64); }
 
 }  // namespace
@@ -56,8 +56,8 @@ bool is_form_name(Bytes encoded, Bytes name) {
 Result<Text> decoded_segment(Bytes segment) {
   Text text(segment);
   const auto size = http::decode_segment(segment, std::span(text.data(), text.size()));
-  // In the text of a rest parameter a decoded "%2F" is a slash like those between its segments;
-  // a handler that has to tell them apart splits RequestView::parameters() itself.
+  // In the text of a rest parameter a decoded "%2F" is a slash like those between its segments. A
+  // handler that must distinguish them splits RequestView::parameters() itself.
   if (size) text.resize(*size);
   return text;
 }

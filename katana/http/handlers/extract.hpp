@@ -5,12 +5,12 @@
 //   Header<T>, Cookie<T>  from header fields and from cookies (http/handlers/head_fields.hpp)
 //   RequestView, Request  all of it
 //
-// A value is a number, a bool, std::string, a described enumeration, or of a type with a TextForm:
-// Uuid, Timestamp, Date, Decimal, container::AsJson<T>, or one of the program's own. A member of a
+// A value is a number, a bool, std::string, a described enumeration, or of a type with a TextForm.
+// Such types are Uuid, Timestamp, Date, Decimal, container::AsJson<T>, or your own. A member of a
 // struct is a value, a std::optional of one, or a std::vector: ?tag=a&tag=b.
 //
-// Fails      Code::invalid_argument with the parameter's name, what was expected and what came;
-//            answered with 400. So is a query that breaks a rule of its description.
+// Fails      Code::invalid_argument with the parameter's name, the expected and the received value;
+//            answered with 400. A query that breaks a rule of its description fails the same way.
 #pragma once
 
 #include <fmt/core.h>
@@ -43,8 +43,8 @@ struct Path {
   const T* operator->() const noexcept { return &value; }
 };
 
-// The query as the members of T, which keep their initialisers where it has none; 400 when a value
-// is not of its member's type or breaks its rule.
+// The query as the members of T. A member that the query lacks keeps its initialiser. 400 when a
+// value is not of its member's type or breaks its rule.
 template <Described T>
 struct Query {
   T value;  // also *query, query->
@@ -57,12 +57,12 @@ namespace detail {
 Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text);
 Error bad_parameter(const char* kind, Bytes name, Bytes words);
 
-// Whole numbers that are written with a point or exponent, which JSON Schema takes for integers:
-// "1.0", "1e2". Nothing: it is none, or beyond the type.
+// Reads a whole number that is written with a point or exponent: "1.0", "1e2". JSON Schema counts
+// these as integers. Empty: the text is none, or it is beyond the range of the type.
 std::optional<std::int64_t> parse_whole(Bytes text);
 std::optional<std::uint64_t> parse_whole_natural(Bytes text);
 
-// Text as T. `kind` and `name` say in the error where it came from.
+// Reads text as T. `kind` and `name` tell the error where the text came from.
 template <class T>
 Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
   if constexpr (std::same_as<T, bool>) {
@@ -73,7 +73,7 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     bool valid = error == std::errc{} && end == text.data() + text.size();
-    // "nan" and "inf" are none: hardly a handler means to compare or to store them.
+    // "nan" and "inf" are refused: hardly a handler means to compare or to store them.
     if constexpr (std::floating_point<T>) valid = valid && __builtin_isfinite(value);
     if (valid) return value;
     if constexpr (std::signed_integral<T>) {
@@ -107,11 +107,11 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
 }
 
 Result<Text> decoded_segment(Bytes segment);
-// `kind` and `name` say in the error where it came from.
+// `kind` and `name` tell the error where the text came from.
 Result<Text> decoded_form(Bytes text, const char* kind, Bytes name);
 // Whether `encoded` is the form encoding of `name`.
 bool is_form_name(Bytes encoded, Bytes name);
-// `names`: those that there are, of which the nearest is named.
+// `names`: the known names; the error suggests the nearest.
 Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names);
 
 // The names and values of a query, one after another.
@@ -140,7 +140,7 @@ class QueryPairs {
 template <class T>
 inline constexpr bool is_list_parameter = ListMember<WithoutOptional<T>>;
 
-// A value that obeys the rules of its description.
+// Checks a value against the rules of its description.
 template <class Value, class Pairs>
 Result<Value> parse_ruled(const Rules<Value>& rules, Bytes name, const Pairs& pairs) {
   auto parsed = pairs.template value<Value>(name);
@@ -154,10 +154,10 @@ Result<Value> parse_ruled(const Rules<Value>& rules, Bytes name, const Pairs& pa
   return parsed;
 }
 
-// One more item of a list: of a name that comes more than once all values count.
+// Adds an item to a list: all values of a name that comes more than once count.
 template <class Field, class Pairs, class M>
 std::optional<Error> parse_item(const Field& field, const Pairs& pairs, M& member, bool first) {
-  if (first) member = M();  // what is given replaces the initialiser
+  if (first) member = M();  // the given values replace the initialiser
   auto& list = [&member]() -> auto& {
     if constexpr (is_optional<M>) {
       return member ? *member : member.emplace();
@@ -186,7 +186,8 @@ std::optional<Error> parse_member(const Field& field, const Pairs& pairs, M& mem
 template <class T>
 Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
   const PathParameter parameter = request.parameters()[index];
-  if constexpr (std::is_arithmetic_v<T>) {  // nothing to decode, nearly always: no copy
+  if constexpr (std::is_arithmetic_v<T>) {  // nearly always there is nothing to decode and nothing
+                                            // to copy
     if (parameter.value.find('%') == Bytes::npos) {
       return parse_text<T>(parameter.value, "path parameter", parameter.name);
     }
@@ -196,7 +197,7 @@ Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
   return parse_text<T>(text->bytes(), "path parameter", parameter.name);
 }
 
-// Puts the value at hand into the member of its name.
+// Stores the current value in the member of its name.
 template <Described T, class Pairs>
 std::optional<Error> take_pair(const Pairs& pairs, T& value,
                                std::array<bool, field_count<T>>& given) {
@@ -223,7 +224,7 @@ std::optional<Error> take_pair(const Pairs& pairs, T& value,
   return error;
 }
 
-// Why a list that was given is too short.
+// Explains why a list is too short.
 template <class Field, class Pairs, class M>
 std::optional<Error> check_list(const Field& field, const Pairs& pairs, const M& member) {
   if constexpr (is_list_parameter<M>) {
@@ -238,8 +239,8 @@ std::optional<Error> check_list(const Field& field, const Pairs& pairs, const M&
   return std::nullopt;
 }
 
-// Of a name that comes more than once the last value counts, of a list all; names that T lacks are
-// passed over. T that is KATANA_DESCRIBE_STRICT refuses both.
+// If a name comes more than once, the last value counts, in a list all of them. Names that T lacks
+// are ignored. A T with KATANA_DESCRIBE_STRICT refuses both.
 template <Described T, class Pairs>
 Result<T> parse_pairs(Pairs pairs) {
   T value{};
@@ -299,14 +300,15 @@ std::vector<std::string> secret_parameters() {
   return names;
 }
 
-// The problem for an Error of reading a parameter or a field of a form.
+// Makes the problem for an Error of reading a parameter or a field of a form.
 Reply parameter_problem(const Error& error);
-// What answers instead of the handler when a parameter cannot be made; an Error does too.
+// The reply that is sent instead of calling the handler when a parameter cannot be made. An Error
+// serves as well.
 struct Refusal {
   Reply reply;
 };
 
-// Whether a parameter is made from the content, which then has to be there.
+// True if a parameter is made from the body, which must then have arrived.
 template <class P>
 inline constexpr bool wants_content = false;
 

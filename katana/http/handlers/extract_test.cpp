@@ -210,7 +210,7 @@ TEST(QueryParameters, values_and_names_are_form_decoded) {
 
 TEST(QueryParameters, of_a_repeated_name_the_last_value_counts) {
   EXPECT_EQ(page("limit=1&limit=2&limit=3")->limit, 3);
-  EXPECT_FALSE(page("limit=x&limit=3"));  // but each has to be right
+  EXPECT_FALSE(page("limit=x&limit=3"));  // but each must be valid
 }
 
 TEST(QueryParameters, names_that_the_struct_lacks_are_passed_over_whatever_they_hold) {

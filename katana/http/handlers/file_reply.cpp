@@ -70,7 +70,8 @@ class SeveralRanges final : public ContentSource {
   bool head_sent_ = false;
 };
 
-// Not in the file but by a chance that an attacker cannot raise: it depends on the nanosecond.
+// The file contains the boundary only by a chance that an attacker cannot raise: it depends on the
+// nanosecond.
 Text make_boundary(const OpenFile& file, Instant now) {
   const std::size_t hash = std::hash<std::string>()(file.entity_tag);
   const auto moment = static_cast<std::uint64_t>(now.ns) * 0x9e37'79b9'7f4a'7c15U;
@@ -127,10 +128,10 @@ struct Clock {
 Clock clock_here() noexcept {
   const net::Reactor* const reactor = net::Reactor::current();
   if (reactor != nullptr) return {reactor->now(), reactor->wall_clock_s()};
-  return {monotonic_now(), std::time(nullptr)};  // a handler that a test calls
+  return {monotonic_now(), std::time(nullptr)};  // a test calls the handler
 }
 
-// What is wrong with the options, as an invalid reply.
+// Returns a reply with the fields of the options; it is invalid if an option is.
 Reply with_given_fields(const FileReplyOptions& options) {
   Reply reply;
   if (!options.content_type.empty()) reply.set_content_type(options.content_type);

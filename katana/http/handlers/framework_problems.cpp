@@ -11,7 +11,7 @@ namespace {
 
 namespace types = problem_types;
 
-// The statuses that a session refuses with, but 503, which has several causes.
+// The statuses of a session's refusals, except 503, which has several causes.
 constexpr std::array refusals = {
     &types::malformed_request, &types::request_timeout,     &types::content_too_large,
     &types::target_too_long,   &types::unknown_expectation, &types::misdirected,

@@ -66,8 +66,8 @@ inline constexpr ProblemType forbidden{
 // Client: Open it from a page of the same origin, or have the server list the origin.
 inline constexpr ProblemType origin_not_allowed{
     .uri = "urn:katana:problem:origin-not-allowed", .status = 403, .title = "Forbidden"};
-// The request may come from a page of another site: its origin is another one or is unknown, or
-// its form token is missing or old.
+// The request may come from a page of another site. Its origin is another one or is unknown, or its
+// form token is missing or old.
 // Client: Load the page again and send the form from it. A script sends the token as
 // `X-CSRF-Token`.
 inline constexpr ProblemType csrf{

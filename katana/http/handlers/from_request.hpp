@@ -1,27 +1,29 @@
-// FromRequest<T>: a type of the program's own as a parameter of handlers and of middleware.
+// FromRequest<T>: a type of your program as a parameter of handlers and of middleware.
 //
 //   template <>
 //   struct katana::FromRequest<Page> {
 //     static Result<Page> from(Query<PageQuery> query);
 //   };
+//
 //   template <>
 //   struct katana::FromRequest<Account> {
 //     static Task<Result<Account>> from(Cookie<Session> cookies, Inject<Accounts> accounts);
 //   };
 //   router.get("/orders", [](Account account, Page page) { … });
 //
-// from() takes what a handler takes, but for Path<T>, ContentReader and ReplyWriter: it asks for
-// path parameters by name (RequestView::parameters()). It returns T, Result<T> or
-// std::expected<T, Reply>, whose Reply answers instead of the handler, or a Task of one of them. A
-// Task is awaited before the handler is called, whichever form that has, and before its content is
-// asked for unless from() takes some; behind the middleware of the route.
+// from() takes the parameters that a handler takes, except Path<T>, ContentReader and ReplyWriter.
+// It reads path parameters by name (RequestView::parameters()). It returns T, Result<T> or
+// std::expected<T, Reply>, or a Task of one of them. The Reply is sent instead of calling the
+// handler.
+// A Task is awaited before the handler is called, also if the handler is no coroutine. It runs
+// behind the middleware of the route, and before the body is read unless from() takes the body.
 //
-// OpenAPI has the parameters of from() as those of the operation, and what
-// `static void describe(openapi::SignatureWords& words)` adds to them, if there is one.
+// OpenAPI lists the parameters of from() as those of the operation. The function
+// `static void describe(openapi::SignatureWords& words)` may add to them.
 //
 // Thread     the reactor's.
 // Allocates  a Task: its frame and its value, from the recycler.
-// Fails      as a parameter does: the first that cannot be made answers.
+// Fails      as a parameter does: the first one that cannot be made determines the reply.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
-// What is wrong with a function that was given as a handler or as middleware, as one sentence of
-// the compiler: it is looked for before anything is made of the function, so nothing else fails.
+// Checks of a function that is given as a handler or as middleware. A mistake is one sentence of
+// the compiler. The check comes before anything is made of the function, and nothing else fails.
 //
 // Thread     none: all of it happens while a program is compiled.
 // Allocates  nothing.
-// Fails      by a static assertion that says what to do instead.
+// Fails      by a static assertion that names the remedy.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,5 @@
-// Every misuse of a function as a handler or as middleware is one error, with a sentence that says
-// what to do, in at most ten lines.
+// Every misuse of a function as a handler or as middleware is one error. Its sentence names the
+// remedy, in at most ten lines.
 #include "katana/http/handlers/function_checks.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(FunctionChecks, each_misuse_is_one_error_of_at_most_ten_lines) {
     EXPECT_NE(refused.output.find(each.sentence), std::string::npos) << each.statement;
   }
   EXPECT_EQ(count(refused.output, "error:"), std::size(misuses)) << refused.output;
-  // From 13 on g++ quotes the source of each step between a call and its error.
+  // g++ 13 and later quote the source of each step between a call and its error.
   const bool quotes =
       !compile("#if __GNUC__ > 12 && !defined(__clang__)\n#error quotes\n#endif\n").good;
   const std::size_t lines_max = quotes ? 14 : 10;
@@ -89,7 +89,7 @@ constexpr const char* views_head =
     "std::string name();\n"
     "Request request();\n";
 
-// The lines, each in its own function that returns `type`, and then one that is right.
+// The lines, each in a separate function that returns `type`, and then a valid one.
 template <std::size_t count>
 std::string views_source(std::string_view type, const char* const (&wrong)[count],
                          std::string_view right) {

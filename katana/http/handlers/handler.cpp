@@ -17,7 +17,7 @@
 namespace katana::detail {
 namespace {
 
-// A ContentSource at work, until everything is produced.
+// Runs a ContentSource until everything is produced.
 class PendingSource final : public session::Pending, private ContentSink, private ContentStream {
  public:
   PendingSource(session::Exchange& exchange, Reply& reply) noexcept
@@ -38,7 +38,7 @@ class PendingSource final : public session::Pending, private ContentSink, privat
   }
 
   void produce() noexcept {
-    if (producing_) return;  // the source woke itself: it is about to look
+    if (producing_) return;  // the source woke itself, and is about to be asked
     bool done = false;
     producing_ = true;
     try {
@@ -70,7 +70,7 @@ class PendingSource final : public session::Pending, private ContentSink, privat
   void set_patient() noexcept override { exchange_.set_patient(); }
   net::Reactor& reactor() noexcept override { return exchange_.reactor(); }
   bool write(Bytes content) noexcept override {
-    // More than was announced: the client would take it for the next reply.
+    // The client would take content beyond the announced length for the next reply.
     if (content.size() > left_) failed_ = true;
     if (failed_ || !exchange_.write(content)) return false;
     left_ -= content.size();
@@ -110,7 +110,8 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   }
 }
 
-// Whether the request's length alone tells that a smaller limit, the server's, is what it exceeds.
+// Returns whether the stated length fits `bytes_max`: the smaller limit of the server was then
+// exceeded.
 bool is_within(const RequestView& request, std::uint64_t bytes_max) noexcept {
   const std::optional<Bytes> given = request.field("Content-Length");
   std::uint64_t length = 0;
@@ -119,7 +120,7 @@ bool is_within(const RequestView& request, std::uint64_t bytes_max) noexcept {
   return std::from_chars(given->data(), end, length).ptr == end && length <= bytes_max;
 }
 
-// With the limit of the route, so that the client knows what it may send.
+// States the limit of the route: the client learns how much it may send.
 KATANA_RARE Reply too_large(const Route& route, const RequestView& request, Bytes detail) {
   const std::uint64_t most = route.content_bytes_max;
   if (most == 0 || is_within(request, most)) return refusal_problem(413, detail);
@@ -138,8 +139,8 @@ KATANA_RARE Reply too_large(const Route& route, const RequestView& request, Byte
   return refusal_problem(413, Bytes(text.data(), end.size));
 }
 
-// What is scarce is memory for output: the content stays where it is, and goes out as there is
-// room.
+// Sends a reply for which there is no output memory: its content stays in place, and is written as
+// there is room.
 KATANA_RARE void send_in_pieces(session::Exchange& exchange, Reply& reply) noexcept {
   const auto size = static_cast<std::int64_t>(reply.content().size());
   constexpr std::size_t piece_bytes = 8 * 1024;
@@ -158,7 +159,7 @@ void run_after(session::Exchange& exchange, const Route& route, const RequestVie
   restrict_sharing(exchange, reply);
 }
 
-// As problem() makes it, but there when nothing else is.
+// The same as problem() makes, but available when there is no memory.
 Reply failure() noexcept {
   return {
       500, "application/problem+json",
@@ -181,7 +182,7 @@ void report_invalid(session::Exchange& exchange, const Reply& reply) noexcept {
   exchange.report_failure({.what = mistake});
 }
 
-// For development: the client sees the chain of causes.
+// For development: shows the chain of causes to the client.
 Reply shown_with(session::Exchange& exchange, const RequestView* request, Reply&& reply,
                  const std::string& cause) {
   Reply shown = error_page(exchange, request, reply.status(), cause);
@@ -190,7 +191,7 @@ Reply shown_with(session::Exchange& exchange, const RequestView* request, Reply&
   return shown;
 }
 
-// False: the reply is sent later, or a middleware threw, and the failure is sent.
+// Returns false if the reply is sent later, or if a middleware threw, and the failure is sent.
 KATANA_RARE bool passes_middleware(session::Exchange& exchange, const Route& route,
                                    const RequestView& request, Reply& reply) noexcept {
   if (route.has_functions && record_first(exchange, route, request, reply)) return false;
@@ -203,7 +204,7 @@ KATANA_RARE bool passes_middleware(session::Exchange& exchange, const Route& rou
   }
 }
 
-// In front of the middleware as well, which may put another reply in the place of this one.
+// Runs before the middleware, too, because that may replace the reply.
 KATANA_RARE void report_flaws(session::Exchange& exchange, Reply& reply) noexcept {
   const Error* const cause = reply.cause();
   if ((!reply.invalid() && cause == nullptr) || !PreparedReply::begin_report(reply)) return;
@@ -211,7 +212,7 @@ KATANA_RARE void report_flaws(session::Exchange& exchange, Reply& reply) noexcep
   if (cause != nullptr) report_cause(exchange, reply.status(), *cause);
 }
 
-// What is special about a reply. False: it is sent already.
+// Handles an unusual reply. Returns false if the reply was already sent.
 KATANA_RARE bool prepare(session::Exchange& exchange, const Route& route,
                          const RequestView* request, Reply& reply) noexcept {
   report_flaws(exchange, reply);
@@ -261,7 +262,7 @@ void send_refusal(session::Exchange& exchange, const Route& route, const Request
   try {
     Reply reply =
         status == 413 ? too_large(route, request, detail) : refusal_problem(status, detail);
-    // The session ends the exchange with this call, so nothing waits for the record.
+    // The session ends the exchange with this call: nothing waits for the record.
     if (route.has_functions) record_head(exchange, route, reply);
     send_reply(exchange, route, &request, std::move(reply));
   } catch (...) {
@@ -324,7 +325,7 @@ void PendingStream::run(const RequestView& request, const Suspended& suspended,
 
 void PendingStream::decode_content(const http::Head& head) {
   if (route_.decoding == nullptr) return;
-  // Another coding than one that is known was refused before the handler was called.
+  // An unknown coding was refused before the handler was called.
   auto decoder = ContentDecoder::make(head, *route_.decoding, route_.content_bytes_max);
   if (decoder) decoder_ = *std::move(decoder);
 }
@@ -343,7 +344,7 @@ void PendingStream::run_middleware(Reply& reply) {
 }
 
 void PendingStream::finish() noexcept {
-  // What is called here may destroy this object.
+  // A call from here may destroy this object.
   try {
     task_->result();
   } catch (...) {
@@ -357,7 +358,7 @@ void PendingStream::finish() noexcept {
   }
 }
 
-// Within the handler of an exception, or there was none.
+// Called in the catch block of an exception, or without one.
 void PendingStream::fail() noexcept {
   const Bytes what = std::current_exception() != nullptr
                          ? Bytes("the handler threw")
@@ -366,7 +367,7 @@ void PendingStream::fail() noexcept {
     exchange_.report_failure({.what = what, .exception = std::current_exception()});
     exchange_.abort();
   } else {
-    // Sending destroys this object: the request is kept until then by a copy.
+    // Sending destroys this object: a copy keeps the request until then.
     const std::optional<Request> request = std::move(request_);
     const RequestView* const view = request ? &request->view() : nullptr;
     if (decoder_ != nullptr && decoder_->failed()) {

@@ -1,19 +1,18 @@
-// Handler: a user's function behind one virtual call. Three forms, told apart by what they return
-// and take:
+// Handler: a user's function behind one virtual call. There are three forms, which differ in their
+// return type and parameters:
 //
 //   Reply       f(const RequestView&, Path<…>…, Query<…>)  plain; views into the engine's buffer
 //   Task<Reply> f(Request, Path<…>…, Query<…>)             coroutine; the request is owned
 //   Task<void>  f(Request, ContentReader, ReplyWriter, …)  streaming, both ways
 //
-// Parameters, of extract.hpp and parameters.hpp, may come in any order and be left out; a handler
-// without a request parameter does not want content. Result<Reply> works where Reply does: its
-// Error becomes a problem document. JSON content is read and written by Json<T>
-// (http/handlers/json.hpp).
+// The parameters of extract.hpp and parameters.hpp may come in any order and be left out. A handler
+// without a request parameter does not want the body. Result<Reply> works where Reply does: its
+// Error becomes a problem document. Json<T> reads and writes JSON bodies (http/handlers/json.hpp).
 //
-// Thread     its reactor's; one handler object serves all reactors at once, so what it captures
-//            must allow that.
+// Thread     its reactor's; one handler object serves all reactors at once, and its captures must
+//            allow that.
 // Fails      an exception is answered with 500, counted, and reported to HttpOptions::failures with
-//            its cause, route and request; the process goes on.
+//            its cause, route and request. The process continues.
 #pragma once
 
 #include <concepts>
@@ -58,17 +57,17 @@ struct Route {
   session::RouteMark mark = {};                    // of the fallback: empty
 };
 
-// A handler that suspends keeps the request for others: for middleware, and the page of an error.
+// A handler that suspends keeps the request for the middleware, and for the page of an error.
 inline bool needs_request(const Route& route) noexcept {
   return !route.middleware.empty() || route.development;
 }
-// Sends what a handler returned, after the route's middleware has seen it. `request` may be null if
+// Sends the reply of a handler, after the route's middleware has seen it. `request` may be null if
 // there is none.
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept;
-// Content of at most so many bytes fits a block with its head.
+// A body of at most this many bytes fits into one block with its head.
 inline constexpr std::size_t small_content_bytes = 2 * 1024;
-// The same, in line: without its own call for a small reply that nothing else is done with.
+// The same, inlined: a small reply without further work needs no separate call.
 [[gnu::always_inline]] inline void send_reply_in_line(session::Exchange& exchange,
                                                       const Route& route,
                                                       const RequestView* request,
@@ -85,16 +84,16 @@ inline constexpr std::size_t small_content_bytes = 2 * 1024;
                     .content_length = http::unknown_length},
                    content, reply.content_stays());
 }
-// The record of a reply that stands for an error, problem(error), as it is sent. Of a refusal by
-// the client's fault there is nothing to find.
+// Reports the error that a sent reply stands for, as problem(error) made it. A refusal that is the
+// client's fault is not reported.
 KATANA_RARE void report_cause(session::Exchange& exchange, unsigned status,
                               const Error& cause) noexcept;
-// The answer of the session instead of the handler's, as the route answers. REQUIRES that no reply
-// was begun.
+// Sends the reply of the session instead of the handler's, in the form of the route. REQUIRES that
+// no reply was begun.
 KATANA_RARE void send_refusal(session::Exchange& exchange, const Route& route,
                               const RequestView& request, unsigned status, Bytes detail) noexcept;
-// Answers for a handler that failed, and reports the exception that is being handled, if one is.
-// With a route, its middleware sees the answer.
+// Replies for a handler that failed, and reports the exception that is being handled, if there is
+// one. With a route, its middleware sees the reply.
 KATANA_RARE void send_failure(session::Exchange& exchange,
                               Bytes what = "the request cannot be dispatched") noexcept;
 KATANA_RARE void send_failure(session::Exchange& exchange, const Route& route,
@@ -107,14 +106,14 @@ class Handler {
  public:
   explicit Handler(ContentWanted wanted) noexcept : content_wanted(wanted) {}
   virtual ~Handler() = default;
-  // Why it cannot serve, for Router::build(); empty: it can.
+  // Returns the reason why it cannot serve, for Router::build(); empty if it can.
   virtual std::string mistake() const { return {}; }
   virtual void serve(session::Exchange& exchange, const Route& route,
                      const RequestView& request) const = 0;
   const ContentWanted content_wanted;
 };
 
-// ToReply<R>::make(result) makes the reply of what a handler returned; json.hpp has more of them.
+// ToReply<R>::make(result) makes the reply from the result of a handler; json.hpp has more of them.
 template <class R>
 struct ToReply {
   static Reply make(R&& result)
@@ -170,17 +169,17 @@ class PlainHandler final : public Handler {
   F f_;
 };
 
-// That middleware has kept: the handler that suspends has what it took.
+// Drops the body that middleware has kept: the handler that suspends has its parameters.
 void drop_content(session::Exchange& exchange) noexcept;
 
-// What a handler that suspends is begun with, beside its task.
+// The state with which a suspended handler begins, in addition to its task.
 struct Suspended {
   std::optional<Request> owned;  // the request, where the handler took it
-  std::size_t bytes = 0;         // what its parameters hold
+  std::size_t bytes = 0;         // the bytes that its parameters hold
 
-  // For the `after` of the middleware: without content, unless the handler has that, too.
+  // For the `after` of the middleware: without the body, unless the handler has that, too.
   Request for_middleware(const RequestView& request) const;
-  // Of that.
+  // The bytes of that request which `owned` does not hold already.
   std::size_t more_bytes(const Request& request) const noexcept {
     return owned ? 0 : request.held_bytes();
   }
@@ -223,8 +222,7 @@ class PendingTask final : public session::Pending {
 
  private:
   void finish() noexcept {
-    // Sending ends the exchange, which destroys this object: the request is kept until then by a
-    // copy.
+    // Sending ends the exchange, which destroys this object: a copy keeps the request until then.
     const std::optional<Request> request = std::move(request_);
     finish(exchange_, route_, request ? &request->view() : nullptr, task_);
   }
@@ -297,7 +295,7 @@ class PendingStream final : public Stream {
       : Stream(exchange, !route.middleware.empty()), route_(route) {}
   void run(const RequestView& request, const Suspended& suspended, Task<void> task) noexcept;
   std::size_t held_bytes() const noexcept override { return Stream::held_bytes() + bytes_; }
-  // Content is decoded if the route says so and the coding of the request is known.
+  // Decodes the body if the route says so and the coding of the request is known.
   void decode_content(const http::Head& head);
   bool refuse(unsigned status, Bytes detail) noexcept override;
 

@@ -1,4 +1,4 @@
-// The forms of handlers that return a whole reply, and what becomes of those that fail.
+// The forms of handlers that return a complete reply, and the replies of those that fail.
 #include "katana/http/handlers/handler.hpp"
 
 #include <gtest/gtest.h>
@@ -323,7 +323,7 @@ TEST_F(HandlerTest, a_coroutine_that_suspended_may_answer_with_a_streamed_reply)
   get();
   exchange_->capacity = 4;
   gate_.open();
-  EXPECT_EQ(alive_, 0);  // the coroutine is gone, what it returned goes on
+  EXPECT_EQ(alive_, 0);  // the coroutine is destroyed, its result continues
   EXPECT_EQ(exchange_->content_sent, "0 1 ");
   exchange_->make_writable(SIZE_MAX);
   EXPECT_TRUE(exchange_->completed);

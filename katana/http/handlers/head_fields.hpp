@@ -5,18 +5,19 @@
 //     std::optional<Uuid> x_request_id;
 //   };
 //   KATANA_DESCRIBE(Conditions, if_match, x_request_id)
+//
 //   struct Session {
 //     std::string session;
 //   };
 //   KATANA_DESCRIBE(Session, (session, required, secret))
 //   Reply save(Path<int> id, Header<Conditions> conditions, Cookie<Session> cookies);
 //
-// A field is found by the name of its member without regard to case, and `_` stands for `-`; a
-// cookie by the very name. A field that comes more than once gives its items to a std::vector, each
-// as it stands in its own line; else the last one counts. JSON (container::AsJson<T>) in a cookie
-// is as it stands, or percent-encoded, as RFC 6265 §4.1.1 has no quotes in cookies.
+// A field is found by the name of its member without regard to case, with `_` for `-`; a cookie by
+// the exact name. If a field comes more than once, a std::vector gets one item for each line. For
+// any other member the last line counts. JSON in a cookie (container::AsJson<T>) is plain or
+// percent-encoded, because RFC 6265 §4.1.1 has no quotes in cookies.
 //
-// Fails      Code::invalid_argument with the name, what was expected and what came; 400.
+// Fails      Code::invalid_argument with the name, the expected and the received value; 400.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@
 
 namespace katana {
 
-// Header fields as the members of T: x_request_id is X-Request-Id. 400 as for a Query.
+// The header fields as the members of T: x_request_id is X-Request-Id. 400 as for a Query.
 template <Described T>
 struct Header {
   static_assert(unknown_names<T> != UnknownNames::refuse,
@@ -41,7 +42,7 @@ struct Header {
   const T* operator->() const noexcept { return &value; }
 };
 
-// Cookies as the members of T, by their names with their case. 400 as for a Query.
+// The cookies as the members of T; names are case-sensitive. 400 as for a Query.
 template <Described T>
 struct Cookie {
   static_assert(unknown_names<T> != UnknownNames::refuse,
@@ -73,10 +74,11 @@ class HeaderPairs {
 
  private:
   const http::Head& head_;
-  std::size_t at_ = 0;  // behind the field at hand
+  std::size_t at_ = 0;  // behind the current field
 };
 
-// JSON of a cookie without its percent-encoding, which has none of the characters of JSON itself.
+// Returns the JSON of a cookie without its percent-encoding. The encoded form has none of the
+// characters of JSON itself.
 std::string json_of_cookie(Bytes value);
 
 class CookiePairs {

@@ -1,4 +1,4 @@
-// A request in steady state leaves the heap alone, counted from the dispatcher to the reply.
+// A request in steady state makes no heap call, counted from the dispatcher to the reply.
 #include "katana/base/system/heap_calls_test.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What a handler that waits keeps is counted, by the size that it has: values, not the text that
-// they were made of.
+// The memory of a waiting handler is counted by the size of its values, not of the text that they
+// were made from.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -20,7 +20,7 @@ struct Named {
 };
 KATANA_DESCRIBE(Named, names)
 
-// Says nothing of what it has.
+// A type that does not tell its size.
 class Opaque {
  public:
   explicit Opaque(std::string text) : text_(std::move(text)) {}
@@ -67,7 +67,7 @@ class HeldValuesTest : public ServiceTest {
   void serve(Handler handler) {
     add_routes([&](Router& router) { router.post("/", std::move(handler)); });
   }
-  // Behind middleware that looks at every reply.
+  // Runs the handler behind middleware that sees every reply.
   template <class Handler>
   void serve_behind(Handler handler) {
     add_routes([&](Router& router) {

@@ -24,7 +24,7 @@ constexpr std::array<bool, 256> is_escaped = [] {
   return table;
 }();
 
-// What stands before a colon that comes before any other delimiter of a URL.
+// Checks the scheme: the text before a colon that comes before any other delimiter of a URL.
 bool runs_nothing(Bytes url) noexcept {
   const std::size_t colon = url.find_first_of(":/?#\\");
   if (colon == Bytes::npos || url[colon] != ':') return true;

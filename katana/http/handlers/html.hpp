@@ -1,8 +1,9 @@
-// Html: markup with every value in it escaped.
+// Html: markup in which every value is escaped.
 //
 //   Html row(const User& user) {
 //     return html(R"(<li><a href="/users/{}">{}</a></li>)", user.id, user.name);
 //   }
+//
 //   Html page(const std::vector<User>& users) {
 //     std::vector<Html> rows;
 //     for (const User& user : users) rows.push_back(row(user));
@@ -10,14 +11,17 @@
 //   }
 //   router.get("/users", [] { return page(all_users()); });      // text/html; charset=utf-8
 //
-// The pattern is a literal, and {} stands for the next argument ({{ and }} for braces). It is read
-// when the program is compiled: {} may stand in text and in quoted attributes, where escaping makes
-// any value harmless, and nowhere else. What does not compile: {} as a name, in an attribute not in
-// quotes, in a comment, in <script> or <style>, in on… and style attributes; a URL attribute that
-// begins with {}, unless the argument is a SafeUrl; markup in an attribute; a tag without an end.
+// The pattern is a literal, and {} stands for the next argument ({{ and }} for braces). The
+// compiler reads it: {} may stand only in text and in quoted attributes, where escaping makes any
+// value harmless. These do not compile:
+// - {} as a name, in an attribute without quotes, in a comment, in <script> or <style>, or in on…
+//   and style attributes
+// - a URL attribute that begins with {}, unless the argument is a SafeUrl
+// - markup in an attribute
+// - a tag without an end
 //
 // An argument is text, a number, a bool, a described enumeration, a type with a TextForm, SafeUrl,
-// or Html and std::vector<Html>, which are not escaped again. Html::raw() trusts what it is given.
+// Html or std::vector<Html>. The last two are not escaped again. Html::raw() trusts its argument.
 //
 // Owns       its markup.
 // Thread     a value.
@@ -46,24 +50,24 @@
 
 namespace katana {
 
-// & < > " ' as character references, for text between tags and in quoted attributes. Not for what
-// stands in <script> or <style>, in an attribute without quotes, or for the scheme of a URL.
+// Writes & < > " ' as character references, for text between tags and in quoted attributes. Not for
+// text in <script> or <style>, in an attribute without quotes, or for the scheme of a URL.
 std::string escape_html(Bytes text);
 void append_html(std::string& to, Bytes text);
 
 class Html {
  public:
   Html() noexcept = default;
-  // Markup as it stands: of the program's own, never of what a user sent.
+  // Uses `markup` as it is. It must come from the program, never from a user.
   static Html raw(std::string markup) { return Html(std::move(markup)); }
 
-  // What is sent.
+  // The markup that is sent.
   const std::string& markup() const noexcept KATANA_VIEW { return markup_; }
   Html& operator+=(const Html& more) {
     markup_ += more.markup_;
     return *this;
   }
-  // So that a handler may return it.
+  // Lets a handler return it.
   operator Reply() const { return Reply::html(Text(markup_)); }
 
  private:
@@ -71,7 +75,8 @@ class Html {
   std::string markup_;
 };
 
-// A URL that runs nothing: relative, or of http, https, mailto or tel; "#" instead of any other.
+// A URL that cannot run a script: relative, or of http, https, mailto or tel; "#" instead of any
+// other.
 class SafeUrl {
  public:
   explicit SafeUrl(Bytes url);
@@ -94,7 +99,7 @@ consteval HtmlArgument html_argument() {
                                     : HtmlArgument::value;
 }
 
-// About how many bytes an argument becomes.
+// The approximate number of bytes that an argument becomes.
 template <class T>
 std::size_t html_octets(const T& argument) noexcept {
   if constexpr (std::same_as<T, Html>) {
@@ -160,7 +165,7 @@ class HtmlPattern {
   }
   // The pattern as it was written.
   constexpr Bytes text() const noexcept { return text_; }
-  // What stands before the argument of that number; the last is behind all of them.
+  // The text before the argument of that number; the last one is behind all arguments.
   constexpr Bytes literal(std::size_t number) const noexcept {
     const std::size_t begin = number == 0 ? 0 : ends_[number - 1] + 2;
     return text_.substr(begin, ends_[number] - begin);
@@ -187,8 +192,8 @@ class HtmlPattern {
   bool has_doubled_braces_ = false;
 };
 
-// The pattern with each `{}` replaced by its argument, escaped for the place where it stands. A
-// pattern whose place is not safe for a value does not compile.
+// Returns the pattern with each `{}` replaced by its argument, escaped for its place. A pattern
+// with a place that is not safe for a value does not compile.
 template <class... A>
 Html html(HtmlPattern<std::type_identity_t<A>...> pattern, const A&... arguments) {
   std::string markup;

@@ -1,14 +1,14 @@
-// HtmlScanner: where in HTML the {} of a pattern stand, while the program is compiled.
+// HtmlScanner: finds the places of {} in the HTML of a pattern, while the program is compiled.
 //
-// Follows the tokenizer of the HTML standard (§13.2.5) as far as a pattern needs: text, tags,
-// attributes, comments, and the elements whose content is no markup. It refuses unknown
+// Follows the tokenizer of the HTML standard (§13.2.5) as far as a pattern needs. It knows text,
+// tags, attributes, comments, and the elements whose content is no markup. It refuses unknown
 // constructs.
 //
 // Owns       nothing.
 // Borrows    the pattern.
 // Thread     any.
 // Allocates  never.
-// Fails      does not compile, at the throw with the sentence.
+// Fails      the program does not compile; the error points at the throw with the reason.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class HtmlScanner {
  public:
   constexpr explicit HtmlScanner(Bytes pattern) : rest_(pattern) {}
 
-  // Goes on to the next {}, and judges whether the argument may stand there.
+  // Continues to the next {}, and checks whether the argument may stand there.
   constexpr void take_argument(HtmlArgument argument) {
     while (!rest_.starts_with("{}")) {
       if (rest_.empty()) throw "html: there are more arguments than {}";
@@ -42,7 +42,7 @@ class HtmlScanner {
     if (state_ != State::in_quotes) throw "html: {} in a tag outside of quotes: quote it";
     if (argument == HtmlArgument::markup) throw "html: markup in an attribute";
     if (is_code_attribute()) throw "html: {} in an attribute that is code: on…, style, srcdoc";
-    // A SafeUrl may be empty: what follows it at once begins the URL, too.
+    // A SafeUrl may be empty: the text directly behind it then begins the URL, too.
     if (is_value_begun_ || argument == HtmlArgument::url || !is_url_attribute()) return;
     throw "html: a URL that begins with {} is a katana::SafeUrl";
   }

@@ -73,12 +73,12 @@ TEST(Html, a_url_is_one_that_runs_nothing) {
                           "vbscript:x", ":x"}) {
     EXPECT_EQ(link(url), "<a href=\"#\">") << url;
   }
-  // Behind a beginning of the program's own any value is a part of the path or the query.
+  // Behind a fixed beginning any value is a part of the path or the query.
   EXPECT_EQ(html(R"(<a href="/users/{}?q={}">)", "a b", "c&d").markup(),
             R"(<a href="/users/a b?q=c&amp;d">)");
 }
 
-// The sentence with which a pattern does not compile; empty: it does.
+// The compiler's reason why a pattern does not compile; empty if it does.
 template <class... Given>
 std::string refusal(Bytes pattern, Given... arguments) {
   try {

@@ -1,12 +1,12 @@
-// Json<T>: JSON content of requests and replies as a described struct, a list of them, or a Value.
+// Json<T>: the JSON body of a request or reply as a described struct, a list of them, or a Value.
 //
 //   Json<User> get(Path<std::int64_t> id);
 //   Result<Created<User>> add(Json<NewUser> user);
 //
-//   as a parameter   the content, read and checked against the rules of the description. Refused
-//                    before the handler is called, with a problem document: 415 for another
-//                    Content-Type than application/json (or …+json), 400 for malformed JSON, 422
-//                    with all that does not fit, each with its place:
+//   as a parameter   the body, read and checked against the rules of the description. A body that
+//                    does not fit is refused before the handler is called, with a problem document.
+//                    415: another Content-Type than application/json (or …+json). 400: malformed
+//                    JSON. 422: lists all that does not fit, each with its place:
 //                    {…,"status":422,"detail":…,"errors":[{"pointer":"/email","detail":…}]}
 //   as a reply       200 with the value, or another status: Json<User>{user, 202}
 //   Created<T>       201 with the value, and Location
@@ -46,7 +46,7 @@ Json(T, unsigned) -> Json<T>;
 // 201 with the value as JSON, and Location.
 template <class T>
 struct Created {
-  T value;               // what was created
+  T value;               // the created resource
   std::string location;  // of what was created: "/users/7"
 };
 template <class T>

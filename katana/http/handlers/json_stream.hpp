@@ -18,15 +18,16 @@
 //
 //   JsonArrayWriter(reply).write(item), flush(), finish()   item by item, by hand
 //
-// Owns       a writer what was not sent yet, a reader what came and was not given yet.
+// Owns       a writer the bytes that are not sent yet, a reader the received bytes that are not
+//            read yet.
 // Thread     their reactor's.
 // Allocates  from the recycler.
-// Fails      next(): an item that does not fit, with its place ("/3/email" of an array, "line 4:
-//            /email" of lines), after which the next one can be read; content that is no array or
-//            an item that is too long, after which nothing can. Rows that fail before anything was
+// Fails      an item that does not fit is an error of next() with its place: "/3/email" of an
+//            array, "line 4: /email" of lines. The next item can then be read. Content that is no
+//            array and an item that is too long end the reading. Rows that fail before anything was
 //            sent are answered with a problem; later the connection is reset.
-// Invariant  a writer holds one item and flush_bytes, and waits for the client to take them; a
-//            reader an item, and a piece of content, and reads when it is asked.
+// Invariant  a writer holds one item and flush_bytes, and waits for the client to take them. A
+//            reader holds an item and a piece of the body, and reads only when next() is called.
 #pragma once
 
 #include <coroutine>
@@ -50,11 +51,11 @@ inline constexpr Literal json_lines_type = "application/x-ndjson";
 
 namespace detail {
 
-// REQUIRES of its calls that each is awaited before the next one.
+// REQUIRES that each of its calls is awaited before the next one.
 class JsonItemsWriter {
  public:
   using Form = container::JsonItems::Form;
-  // At most this and one item wait to be sent.
+  // At most this many bytes and one item wait to be sent.
   static constexpr std::size_t flush_bytes = 8 * 1024;
 
   JsonItemsWriter(Form form, ReplyWriter reply, Reply head)
@@ -91,9 +92,9 @@ class JsonItemsWriter {
     ++count_;
     return Sent(*this, unsent_.size() >= flush_bytes);
   }
-  // Sends what is there, for a client that waits for each item.
+  // Sends the waiting bytes, for a client that waits for each item.
   Sent flush() { return Sent(*this, true); }
-  // The end of the array, and everything is sent. REQUIRED.
+  // Ends the array, and waits until everything is sent. REQUIRED.
   Sent finish() {
     if (form_ == Form::array) unsent_.append(count_ == 0 ? "[]" : "]");
     return Sent(*this, true);
@@ -138,7 +139,7 @@ class JsonItemsReader {
       content_.note_kept(items_.held_bytes());
     }
   }
-  // The items that were given, and those that did not fit.
+  // The number of items, including those that did not fit.
   std::size_t count() const noexcept { return items_.count(); }
 
  private:
@@ -169,27 +170,27 @@ Task<void> send_json_items(container::JsonItems::Form form, ReplyWriter reply, R
 
 }  // namespace detail
 
-// An array of items, as it is made. `head`: status, type and fields of the reply.
+// Writes an array item by item. `head`: status, type and fields of the reply.
 class JsonArrayWriter : public detail::JsonItemsWriter {
  public:
   explicit JsonArrayWriter(ReplyWriter reply, Reply head = Reply(200, "application/json", Text()))
       : JsonItemsWriter(Form::array, reply, std::move(head)) {}
 };
-// A line for each item.
+// Writes a line for each item.
 class JsonLinesWriter : public detail::JsonItemsWriter {
  public:
   explicit JsonLinesWriter(ReplyWriter reply, Reply head = Reply(200, json_lines_type, Text()))
       : JsonItemsWriter(Form::lines, reply, std::move(head)) {}
 };
 
-// The items of an array in the content, as they come.
+// Reads the items of an array in the body as they arrive.
 template <class T>
 class JsonArrayReader : public detail::JsonItemsReader<T> {
  public:
   explicit JsonArrayReader(ContentReader content, std::size_t item_bytes_max = 64 * 1024) noexcept
       : detail::JsonItemsReader<T>(container::JsonItems::Form::array, content, item_bytes_max) {}
 };
-// An item a line; empty lines are passed over.
+// Reads one item from each line; empty lines are ignored.
 template <class T>
 class JsonLinesReader : public detail::JsonItemsReader<T> {
  public:
@@ -197,8 +198,9 @@ class JsonLinesReader : public detail::JsonItemsReader<T> {
       : detail::JsonItemsReader<T>(container::JsonItems::Form::lines, content, item_bytes_max) {}
 };
 
-// All that `rows.next()` gives, a Result<std::optional<…>> as of database::Stream. The next row is
-// asked for when the client has taken what came before. `rows` must live until it is sent.
+// Sends all items of `rows.next()`, which returns a Result<std::optional<…>> as database::Stream
+// does. It reads the next row when the client has taken the bytes before it. `rows` must live until
+// all is sent.
 template <class Rows>
 Task<void> send_json_array(ReplyWriter reply, Rows& rows,
                            Reply head = Reply(200, "application/json", Text())) {

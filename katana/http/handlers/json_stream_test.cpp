@@ -18,7 +18,7 @@ struct Measurement {
 };
 KATANA_DESCRIBE(Measurement, number, (place, length(1, 20)))
 
-// Rows as a stream of a database gives them.
+// Rows, as a stream of a database returns them.
 struct Rows {
   int left = 0;
   int fails_at = -1;
@@ -39,7 +39,7 @@ class JsonStreamTest : public ServiceTest {
     add_routes([&](Router& router) { router.any("/a", std::move(handler)); });
   }
   FakeExchange& get() { return send("GET", "/a"); }
-  // The answer to content that comes in pieces of so many bytes.
+  // The reply to a body that arrives in pieces of `piece` bytes.
   std::string post(Bytes content, std::size_t piece = 7) {
     exchange_ = std::make_unique<FakeExchange>("POST", "/a");
     exchange_->awaiting_content(std::nullopt);
@@ -52,7 +52,7 @@ class JsonStreamTest : public ServiceTest {
     EXPECT_TRUE(exchange_->completed);
     return std::to_string(exchange_->status) + " " + exchange_->content_sent;
   }
-  // Sums the numbers of what comes; every fault is a line.
+  // Sums the numbers of the items; every fault is a line.
   template <template <class> class Reader>
   void route_sum() {
     route([](ContentReader content, ReplyWriter reply) -> Task<void> {
@@ -87,7 +87,7 @@ TEST_F(JsonStreamTest, items_become_an_array) {
 TEST_F(JsonStreamTest, or_lines_with_a_head_of_the_handlers_own) {
   route([](ReplyWriter reply) -> Task<void> {
     JsonLinesWriter items(reply, Reply(202, "application/jsonl", Text()).with("X-A", "b"));
-    // Named: g++ 12 destroys certain temporaries of an awaited expression twice.
+    // A variable: g++ 12 destroys certain temporaries of an awaited expression twice.
     const Measurement measurement{.number = 1, .place = "a\nb"};
     co_await items.write(measurement);
     co_await items.flush();
@@ -126,7 +126,7 @@ TEST_F(JsonStreamTest, rows_are_asked_for_as_the_peer_takes_them) {
   exchange_->serve(*dispatcher_);
   const int first = asked;
   EXPECT_GT(first, 0);
-  EXPECT_LT(first, 8 * 1024 / 20);  // as many as fill what is kept, of 27 bytes each
+  EXPECT_LT(first, 8 * 1024 / 20);  // as many as fit the buffer, of 27 bytes each
   exchange_->make_writable(20 * 1024);
   EXPECT_GT(asked, first);
   EXPECT_LT(asked, 4 * first);

@@ -1,5 +1,5 @@
-// Middleware: what runs around the handlers of a group. A function with the parameters of a
-// handler, plain or a coroutine, is the usual form:
+// Middleware: code that runs around the handlers of a group. The usual form is a function with the
+// parameters of a handler, plain or a coroutine:
 //
 //   Task<Result<User>> authenticate(Header<Credentials> credentials, Inject<Users> users) {
 //     co_return co_await users->of_token(credentials->authorization);
@@ -16,17 +16,17 @@
 //   Result<void>, std::expected<void, Reply>    when there is no error
 //   T, Result<T>, std::expected<T, Reply>       when there is a T, which FromContext<T> takes
 //
-// or a Task of one of them. Functions run in the order of use(), outermost group first, before
-// content is asked for unless they take some (Json<T>, FormFields<T>); a Request or RequestView has
-// no content before that. They run for streams and WebSocket handshakes as well, and an answer
-// passes the `after` of the middleware of its route.
+// or a Task of one of them. Functions run in the order of use(), outermost group first. They run
+// before the body is read unless they take it (Json<T>, FormFields<T>). Before that a Request or
+// RequestView has no body. They run for streams and WebSocket handshakes as well. Their reply
+// passes the `after` of the middleware of the route.
 //
-// Owns       what the function captures; one object serves all reactors.
+// Owns       the captures of the function; one object serves all reactors.
 // Thread     the reactor's.
 // Allocates  from the recycler: the values, and the frame of a coroutine.
 // Fails      an exception is answered with 500 and reported, as a handler's. When the client leaves
-//            or the handler's time is up, a coroutine is destroyed where it waits.
-// Invariant  while a coroutine waits the head is kept, and content is neither read nor read past.
+//            or the handler's time is over, a coroutine is destroyed where it waits.
+// Invariant  while a coroutine waits, the head is kept, and no byte of the body is read.
 #pragma once
 
 #include <memory>
@@ -54,42 +54,43 @@ namespace detail {
 class MiddlewareFunction;
 }
 
-// Where middleware stands among the others of a route. Middleware of an earlier phase runs first,
-// whatever the order of use(); within a phase, and for `any`, the order of use() counts.
+// The place of middleware among the others of a route. Middleware of an earlier phase runs first,
+// whatever the order of use(). Within a phase, and for `any`, the order of use() counts.
 enum class Phase : std::uint8_t {
   any,        // where use() put it
-  admission,  // load and connections: what costs least, for everybody
-  trust,      // the proxy's word, and the hosts that are served
+  admission,  // load and connections: the cheapest checks, for all clients
+  trust,      // headers of trusted proxies, and the hosts that are served
   identity,   // credentials, sessions, policies: identity and rights of the client
   shared,     // replies that serve several requests: response cache, idempotency keys
 };
 
-// `before` may answer instead of the handler; it is called with the head, before any
-// content has come or been asked for (RFC 9110 §10.1.1), and sees none. `after` sees every reply to
-// a request that has a path: those of `before`, of handlers that failed (500), and, from the
-// middleware of the whole router, 404 and its like. Of a streamed reply it sees status and fields,
-// before they are sent. In `after` the content of the request is gone when the handler was a
-// coroutine that waited and did not take a Request.
+// `before` may answer instead of the handler. It is called with the head, before any of the body
+// has arrived or is asked for (RFC 9110 §10.1.1), and sees no body.
+// `after` sees every reply to a request that has a path: those of `before`, and those of handlers
+// that failed (500). The middleware of the whole router also sees 404 and the like. In a streamed
+// reply `after` sees status and fields before they are sent. The body of the request is gone in
+// `after` when the handler was a coroutine that waited and did not take a Request.
 struct Middleware {
-  // A reply answers the request, and no handler is called. None: the request goes on.
+  // Returns the reply to the request, and no handler is called; or nothing, and the request
+  // continues.
   std::function<std::optional<Reply>(const RequestView&)> before = {};
-  // As `before`, and called in front of it, for what depends on the connection or the time.
+  // As `before`, but called before it; for checks of the connection or the time.
   std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};
   std::function<void(const RequestView&, Reply&)> after = {};
-  // As `after`, and called behind it, for what depends on the connection.
+  // As `after`, but called after it; for work that depends on the connection.
   std::function<void(const RequestView&, session::Exchange&, Reply&)> amend = {};
-  // The content of requests is decoded; see decompression() in http/middleware/compression.hpp.
+  // Request bodies are decoded; see decompression() in http/middleware/compression.hpp.
   std::shared_ptr<const DecompressionOptions> decoding = {};
-  // What is wrong with its options, for Router::build() to report; empty: nothing.
+  // The mistake in its options, which Router::build() reports; empty: none.
   std::string mistake = {};
-  // Which clients may pass it; null: all. See identity/auth.
+  // The clients that may pass it; null: all. See identity/auth.
   std::shared_ptr<const SecurityDocumentation> security = {};
-  // Headers and replies of requests that pass it, for OpenAPI; null: none.
+  // The headers and replies of requests that pass it, for OpenAPI; null: none.
   std::shared_ptr<const RequestDocumentation> words = {};
-  // What Group::use() makes of a function; called behind `before`.
+  // The function that was given to Group::use(); called after `before`.
   std::shared_ptr<const detail::MiddlewareFunction> function = {};
   Phase phase = Phase::any;
-  // It limits the work of handlers, as rate limits do, so that a shared reply may pass it by.
+  // True for a limit on the work of handlers, such as a rate limit. A shared reply may bypass it.
   // build() refuses other middleware of Phase::any that may answer behind Phase::shared.
   bool limits_work = false;
 };
@@ -101,10 +102,10 @@ class MiddlewareFunction {
   enum class Progress : std::uint8_t {
     goes_on,
     answered,  // the context has the answer
-    waits,     // what the exchange holds resumes the request
+    waits,     // an object that the exchange holds resumes the request
   };
 
-  // `provides`: null: nothing. `may_answer`: instead of the handler.
+  // `provides`: null: no value. `may_answer`: it may answer instead of the handler.
   MiddlewareFunction(bool wants, const registry::TypeInfo* value, std::vector<Need> of,
                      bool answers = true)
       : wants_content(wants), may_answer(answers), provides(value), needs(std::move(of)) {}
@@ -117,7 +118,7 @@ class MiddlewareFunction {
   const std::vector<Need> needs;
 };
 
-// False: the context has an answer.
+// Returns false if the context has a reply.
 template <class Key, class R>
 bool take_result(RequestContext& context, R&& result) {
   auto value = ReturnedValue<R>::from(std::forward<R>(result));
@@ -148,7 +149,7 @@ bool take_result_of(RequestContext& context, Task<R>& task) {
 template <class Key, class R>
 class PendingFunction final : public session::Pending {
  public:
-  // `bytes`: what its parameters hold.
+  // `bytes`: the bytes that its parameters hold.
   PendingFunction(session::Exchange& exchange, Task<R> task, std::size_t bytes = 0)
       : exchange_(exchange), task_(std::move(task)), bytes_(bytes) {
     task_.on_done([](void* self) noexcept { static_cast<PendingFunction*>(self)->finish(); }, this);
@@ -178,7 +179,7 @@ class FunctionMiddleware final : public MiddlewareFunction {
   using Return = typename Signature<F>::Return;
   using Value = typename ReturnedValue<typename WithoutTask<Return>::Type>::Type;
   static constexpr bool provides_value = !std::is_void_v<Value>;
-  // It returns neither nothing nor its value alone.
+  // Its result may be a refusal: the return type is neither void nor the plain value.
   using Returned = typename WithoutTask<Return>::Type;
   static constexpr bool answers =
       !std::same_as<Returned, Nothing> && !std::same_as<Returned, Value>;
@@ -234,7 +235,7 @@ class FunctionMiddleware final : public MiddlewareFunction {
   F f_;
 };
 
-// What a function says of its place: one that gives a principal is of Phase::identity.
+// The phase of a function: one that returns a principal is of Phase::identity.
 template <class F>
 constexpr Phase phase_of() {
   using Returned = typename WithoutTask<typename Signature<F>::Return>::Type;
@@ -244,11 +245,11 @@ constexpr Phase phase_of() {
   }
   return Phase::any;
 }
-// As Middleware::limits_work; said by the function's class.
+// As Middleware::limits_work; the class of the function declares it.
 template <class F>
 inline constexpr bool limits_work = requires { requires F::limits_work; };
 
-// `Key`: under which the value is found; void: under its own type. REQUIRES that it is_sound()
+// `Key`: the type under which the value is found; void: its own type. REQUIRES that it is_sound()
 // (function_checks.hpp).
 template <class Key = void, class F>
 std::shared_ptr<const MiddlewareFunction> make_middleware_function(F f) {

@@ -37,7 +37,7 @@ bool MiddlewareRun::proceed() {
   return true;
 }
 
-// A coding that is not known is refused before any content is asked for.
+// An unknown coding is refused before the body is read.
 bool MiddlewareRun::ask_for_content() {
   if (!exchange_.content_pending()) return true;
   if (route_.decoding != nullptr) {
@@ -67,12 +67,12 @@ bool MiddlewareRun::call(const MiddlewareFunction& function) {
     case MiddlewareFunction::Progress::answered: return answer(*std::move(context_.answer));
     case MiddlewareFunction::Progress::waits: break;
   }
-  // The content is lent for this call.
+  // The body is lent for this call.
   if (content_came_ && !context_.content()) context_.keep_content(Text(request_.content()));
   return false;
 }
 
-// Sending may end what the reply was kept in.
+// Sending may destroy the object that held the reply.
 bool MiddlewareRun::answer(Reply&& reply) {
   Reply sent = std::move(reply);
   send_reply(exchange_, route_, &request(), std::move(sent));

@@ -1,10 +1,10 @@
-// MiddlewareRun: the middleware of one request on its way to the handler, from where it stopped the
-// last time.
+// MiddlewareRun: runs the middleware of one request up to the handler, from the point where it last
+// stopped.
 //
 // Borrows    everything, for one call of the dispatcher. Lasting state is in the RequestContext.
 // Thread     its reactor's.
-// Allocates  a copy of the content when a function suspends behind it.
-// Fails      what a function throws leaves proceed().
+// Allocates  a copy of the body when a function suspends after it was read.
+// Fails      exceptions of a function leave proceed().
 #pragma once
 
 #include <optional>
@@ -17,23 +17,23 @@
 
 namespace katana::detail {
 
-// What `admit` and `before` answer instead of the handler.
+// Returns the reply of `admit` or `before`, if they answer instead of the handler.
 std::optional<Reply> answer_before(const Middleware& middleware, session::Exchange& exchange,
                                    const RequestView& request);
 
 class MiddlewareRun {
  public:
-  // `content_came`: `request` has all of the content that was asked for.
+  // `content_came`: `request` has the complete body that was asked for.
   MiddlewareRun(session::Exchange& exchange, const Route& route, const RequestView& request,
                 bool content_came);
-  // True: the handler is next. False: the request is answered, or waits.
+  // Returns true if the handler is next, false if the request is answered or waits.
   bool proceed();
-  // A function has read the content, and request() has it as the handler is to see it.
+  // A function has read the body, and request() has it in the form for the handler.
   bool has_whole_content() const noexcept { return whole_.has_value(); }
   const RequestView& request() const noexcept { return whole_ ? *whole_ : request_; }
 
  private:
-  // False, each: the request is answered, or waits.
+  // Each returns false if the request is answered or waits.
   bool ask_for_content();
   bool decode_content();
   bool call(const MiddlewareFunction& function);

@@ -1,5 +1,5 @@
-// Functions as middleware, the values that they hand on, injected services, and parameters of the
-// program's own types. tests/simulation/middleware_test.cpp has them on connections.
+// Functions as middleware, the values that they pass on, injected services, and parameters of the
+// program's own types. tests/simulation/middleware_test.cpp tests them on connections.
 #include "katana/http/handlers/middleware.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ Task<Result<Member>> authenticate(Header<BearerFields> credentials, Inject<Membe
   co_return Member{token};
 }
 
-// The account that a request is about: awaited, and made of what a middleware found.
+// The account of a request: awaited, and made from a value of middleware.
 struct Owner {
   std::string owner;
 };
@@ -105,7 +105,7 @@ class MiddlewareTest : public ServiceTest {
       add_some(router);
     });
   }
-  // Why a router with these routes cannot be built.
+  // The reason why a router with these routes cannot be built.
   template <class AddRoutes>
   std::string mistake(AddRoutes&& add_some, bool has_services = true) {
     Router router;
@@ -412,7 +412,7 @@ TEST_F(MiddlewareTest, a_value_that_nothing_provides_is_a_mistake_of_the_route) 
   const std::string found = mistake([](Router& router) { router.get("/me", greet); });
   EXPECT_NE(found.find("route 'GET /me': its handler takes FromContext<"), std::string::npos);
   EXPECT_NE(found.find("Member>, which no middleware in front of it provides"), std::string::npos);
-  // Of a middleware, too; and what comes behind it does not help.
+  // The same holds for a middleware, and a provider behind it does not help.
   EXPECT_NE(mistake([](Router& router) {
               router.use([](FromContext<Member>) {}).use([] { return Member{}; });
               router.get("/me", greet);

@@ -1,5 +1,5 @@
-// NestedQuery<T>: the query as the members of T, which may be objects and lists of them, by names
-// with brackets (deepObject of OpenAPI, and what jQuery, PHP, Rails and qs send):
+// NestedQuery<T>: the query as the members of T, which may be objects and lists of them. The names
+// have brackets, as in deepObject of OpenAPI, and as jQuery, PHP, Rails and qs send them:
 //
 //   ?created[gte]=5&items[0][price]=7&tags[]=new&tags[]=used&limit=20
 //
@@ -10,16 +10,16 @@
 //     int limit = 10;
 //   };
 //
-// A member whose very name has brackets ("ids[]") takes that name. Lists that katana_separators()
-// names (base/values/separators.hpp) come in one text. data/container/form_read.hpp says how texts
-// are read; the rest is as of Query<T>. NestedForm<T> (http/forms/nested_form.hpp) is the same of a
-// form.
+// A member whose name itself has brackets ("ids[]") takes that name. Lists that katana_separators()
+// names (base/values/separators.hpp) are one text. data/container/form_read.hpp says how texts are
+// read; everything else is as in Query<T>. NestedForm<T> (http/forms/nested_form.hpp) does the same
+// for a form.
 //
 // Owns       its value.
 // Thread     its reactor's.
 // Allocates  a tree of all names and values, for the call, and what the members need.
-// Fails      400 with all that does not fit, each by the name that was sent.
-// Invariant  1,000 values and 16 brackets behind one another at most
+// Fails      400 with all that does not fit, each with the name that was sent.
+// Invariant  at most 1,000 values, and at most 16 brackets in a name
 //            (data/container/form_tree.hpp).
 #pragma once
 
@@ -46,9 +46,9 @@ struct NestedQuery {
 
 namespace detail {
 
-// What a described struct says of names.
+// Functions that know the names of a described struct.
 struct NestedNames {
-  bool (*is_member)(Bytes name);  // so that its brackets are part of it
+  bool (*is_member)(Bytes name);  // then its brackets are part of it
   char (*separator)(Bytes name);  // base/values/separators.hpp
 };
 template <Described T>
@@ -60,10 +60,10 @@ inline constexpr NestedNames nested_names_of{
     },
     [](Bytes name) { return separator_of<T>(name); }};
 
-// Adds the pairs of a query, or of a form of that kind. Nothing: all were added.
+// Adds the pairs of a query, or of a form of that kind. Returns nothing if all were added.
 std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, const char* kind,
                                       const NestedNames& names);
-// Likewise one name and its value, without escapes.
+// Adds one name and its value, without escapes, in the same way.
 std::optional<Error> add_nested(container::FormTree& tree, Bytes name, container::FormLeaf leaf,
                                 const char* kind, const NestedNames& names);
 Error nested_error(const container::Findings& findings, const char* kind);
@@ -92,8 +92,8 @@ struct Extractor<NestedQuery<T>> {
   }
 };
 
-// Whether something within is marked secret. Deeper levels are taken for that one, because a
-// type may contain itself.
+// Whether a member at any depth is marked secret. Deeper levels than `depth` count as secret,
+// because a type may contain itself.
 template <class T, int depth = 4>
 consteval bool has_secrets() {
   bool found = false;

@@ -1,13 +1,13 @@
 // Parameters: how the arguments of a user's function are made from a request. Handlers, functions
-// as middleware and FromRequest<T>::from() share it.
+// as middleware and FromRequest<T>::from() use it.
 //
 // A parameter is one of extract.hpp's and its companions', FromContext<T> (request_context.hpp),
 // Inject<T>, or any type with a FromRequest<T> (from_request.hpp).
 //
 // Thread     its reactor's.
-// Fails      the first parameter that cannot be made answers, and the function is not called. So
-//            does 503, where the function may suspend and there is no memory for what its
-//            parameters hold meanwhile.
+// Fails      the first parameter that cannot be made determines the reply, and the function is not
+//            called. The reply is 503 if the function may suspend and there is no memory for its
+//            parameters.
 #pragma once
 
 #include <concepts>
@@ -49,9 +49,10 @@ class Inject {
 template <class T>
 struct FromRequest;
 
-// A parameter: for as long as it lives, the request counts in every limit that admitted it (of
-// concurrency, of its client, of memory), whatever becomes of its reply and its client. A handler
-// hands it to the task that it spawns, with what that task is to work on:
+// A parameter that counts the request in every limit that admitted it: limits of concurrency, of
+// its client, and of memory. The request counts for as long as the lease lives, also after its
+// reply was sent or its client has left. A handler passes the lease to the task that it spawns,
+// with the data of that task:
 //
 //   router.post("/orders", [](Json<Order> order, RequestLease lease) -> Task<Result<Reply>> {
 //     auto spawned = net::spawn(notify(std::move(order.value), std::move(lease)), "notify");
@@ -59,7 +60,7 @@ struct FromRequest;
 // Its reactor's thread.
 class [[nodiscard]] RequestLease {
  public:
-  // Counts nothing: for tests that call a handler themselves.
+  // Counts nothing: for tests that call a handler directly.
   RequestLease() noexcept = default;
   RequestLease(session::RequestShare share, HeldCharge charge) noexcept
       : share_(std::move(share)), charge_(std::move(charge)) {}
@@ -68,12 +69,12 @@ class [[nodiscard]] RequestLease {
 
  private:
   session::RequestShare share_;
-  HeldCharge charge_;  // what the parameters of the handler hold
+  HeldCharge charge_;  // the memory of the handler's parameters
 };
 
 namespace detail {
 
-// ---- what a function looks like ----
+// ---- the signature of a function ----
 
 template <class F>
 struct Signature : Signature<decltype(&F::operator())> {};
@@ -92,7 +93,7 @@ struct Signature<R (C::*)(P...) const> : Signature<R (*)(P...)> {};
 template <class R, class C, class... P>
 struct Signature<R (C::*)(P...) const noexcept> : Signature<R (*)(P...)> {};
 
-// A function, or an object with one operator() that is no template.
+// A function, or an object with one operator() that is not a template.
 template <class F>
 concept HasSignature = std::is_function_v<std::remove_pointer_t<F>> || requires { &F::operator(); };
 
@@ -122,13 +123,13 @@ template <class P>
 concept ByFromRequest = requires { &FromRequest<P>::from; };
 template <class P>
 using FromSignature = Signature<decltype(&FromRequest<P>::from)>;
-// It may suspend: it runs as middleware in front of the handler that takes it, and leaves its value
-// in the context.
+// The parameter may suspend. It then runs as middleware in front of the handler that takes it, and
+// leaves its value in the context.
 template <class P>
 inline constexpr bool is_awaited = false;
 template <ByFromRequest P>
 inline constexpr bool is_awaited<P> = is_task<typename FromSignature<P>::Return>;
-// Finds it there.
+// Finds the value in the context.
 template <class P>
 struct Awaited {};
 
@@ -138,7 +139,7 @@ inline constexpr bool wants_content<P> = any_wants_content<typename FromSignatur
 template <ByFromRequest P>
 struct SecretsOf<P> : SecretsOfAll<typename FromSignature<P>::Parameters> {};
 
-// ---- what a function may return in front of a handler: a value, or why there is none ----
+// ---- results of a function in front of a handler: a value, or the reason why there is none ----
 
 template <class R>
 struct ReturnedValue {
@@ -197,7 +198,7 @@ struct WithoutTask<Task<void>> {
 
 // ---- arguments ----
 
-// What arguments are made from; borrowed for a call.
+// The inputs of the arguments; borrowed for a call.
 struct Call {
   session::Exchange& exchange;
   const RequestView& request;
@@ -210,13 +211,13 @@ Reply refusal(const Error& error);
 inline Reply refusal(Refusal&& refused) { return std::move(refused.reply); }
 Reply refuse_for_memory();
 
-// What a value that was made of the content has for each byte of that, where its type does not say
-// what it has: a list of digits takes as much.
+// The estimated memory of a value for each byte of the body, if its type does not tell its size. A
+// list of digits needs this much.
 inline constexpr std::size_t unknown_bytes_each = 40;
-// This much is never refused, however little memory there is: any request takes it.
+// This much is never refused, however little memory there is: any request needs it.
 inline constexpr std::size_t parameter_bytes_granted = 4096;
 
-// On the heap, of a parameter that a handler has while it is suspended.
+// The heap bytes of a parameter that a handler has while it is suspended.
 template <class P>
 std::size_t parameter_bytes(const P& parameter, const RequestView& request) {
   container::KnownHeapBytes known;
@@ -231,7 +232,7 @@ std::size_t parameter_bytes(const P& parameter, const RequestView& request) {
   return sizeof(P) + known.bytes;
 }
 
-// What is made for one parameter, kept until the call.
+// The value of one parameter, kept until the call.
 template <class P>
 struct Made {
   decltype(Extractor<P>::from(std::declval<const RequestView&>(), 0)) value;
@@ -242,7 +243,7 @@ struct Made {
   // REQUIRES is_made().
   std::size_t held_bytes(const Call& call) const { return parameter_bytes(*value, call.request); }
 };
-// Copies of one Request share what it owns.
+// Copies of one Request share its memory.
 template <>
 struct Made<Request> {
   Request value;
@@ -301,12 +302,12 @@ struct Made<FromContext<T>> {
       call.exchange.personalise(personal_value<T>);
     }
   }
-  bool is_made() const noexcept { return true; }  // or build() had refused the route
+  bool is_made() const noexcept { return true; }  // otherwise build() had refused the route
   Reply refuse() { return Reply(500); }           // never asked
   FromContext<T> take() { return FromContext<T>(std::move(value)); }
-  std::size_t held_bytes(const Call&) const noexcept { return 0; }  // the context says it
+  std::size_t held_bytes(const Call&) const noexcept { return 0; }  // the context counts it
 };
-// It was awaited, and this parameter is the one that it was made for.
+// The value was awaited in front, for this parameter.
 template <class P>
   requires is_awaited<P>
 struct Made<P> {
@@ -334,8 +335,9 @@ constexpr std::size_t paths_before(std::size_t limit, std::index_sequence<index.
   return ((is_path<P> && index < limit ? std::size_t{1} : std::size_t{0}) + ... + 0);
 }
 
-// Of the parameters, which are made, while a function is suspended that has them. A RequestLease
-// among them has it charged, for as long as it lives: then 0. None: there is no memory for it.
+// Returns the bytes of the made parameters while a function with them is suspended. A RequestLease
+// among them charges these bytes for as long as it lives; then the result is 0. Empty: there is no
+// memory for them.
 template <class... P>
 std::optional<std::size_t> bytes_of(std::tuple<Made<P>...>& made, const Call& call) {
   const std::size_t bytes =
@@ -348,9 +350,9 @@ std::optional<std::size_t> bytes_of(std::tuple<Made<P>...>& made, const Call& ca
   return std::nullopt;
 }
 
-// Calls f with its parameters made from the request, and on_result with what it returned, Nothing
-// if that is void. `on_refused(reply)` instead when a parameter cannot be made. An on_result that
-// takes a number, too, gets what the parameters hold for as long as f is suspended.
+// Calls f with its parameters made from the request, and on_result with the result of f, or with
+// Nothing if that is void. If a parameter cannot be made, it calls `on_refused(reply)` instead. An
+// on_result that also takes a number gets the bytes that the parameters hold while f is suspended.
 template <class F, class... P, std::size_t... index, class OnResult, class OnRefused>
 void call_with(const F& f, std::tuple<P...>*, [[maybe_unused]] std::index_sequence<index...> all,
                [[maybe_unused]] const Call& call, OnResult&& on_result, OnRefused&& on_refused) {
@@ -374,7 +376,7 @@ void call_with(const F& f, std::tuple<P...>*, [[maybe_unused]] std::index_sequen
     }
     return;
   }
-  // The first that cannot be made answers.
+  // The first parameter that cannot be made determines the reply.
   (void)((std::get<index>(made).is_made() || (on_refused(std::get<index>(made).refuse()), false)) &&
          ...);
 }
@@ -398,7 +400,7 @@ Made<P>::Made(const Call& call, std::size_t) {
       [&](Reply&& refused) { value.emplace(std::unexpected(std::move(refused))); });
 }
 
-// ---- what a parameter list needs, for Router::build() ----
+// ---- the needs of a parameter list, for Router::build() ----
 
 struct Need {
   enum class Kind : std::uint8_t { context, service };
@@ -431,7 +433,7 @@ template <class... P>
 struct NeedsOfAll<std::tuple<P...>> {
   static void add_to(std::vector<Need>& needs) { (NeedsOf<P>::add_to(needs), ...); }
 };
-// Of those that are awaited, the middleware that awaits them has the needs.
+// An awaited parameter adds nothing: the middleware that awaits it has its needs.
 template <ByFromRequest P>
   requires(!is_awaited<P>)
 struct NeedsOf<P> : NeedsOfAll<typename FromSignature<P>::Parameters> {};

@@ -9,7 +9,7 @@ namespace {
 
 using session::Personal;
 
-// Fields for caches of one kind, which read them instead of Cache-Control.
+// Fields that caches of one kind read instead of Cache-Control.
 bool is_for_some_caches(Bytes name) noexcept {
   constexpr Bytes cdn = "cdn-cache-control";
   if (http::equals_ignoring_case(name, "surrogate-control")) return true;

@@ -9,7 +9,7 @@
 namespace katana {
 namespace {
 
-// '+' stands before a content coding (coded_tag()), and '%' before what is encoded.
+// '+' precedes a content coding (coded_tag()), and '%' an encoded byte.
 bool is_tag_text(char c) noexcept {
   return c > ' ' && c < '\x7f' && c != '"' && c != '%' && c != '+';
 }
@@ -107,8 +107,9 @@ std::optional<Reply> Preconditions::refusal_by(const ResourceVersion& now,
     reply.set_version(now);
     return reply;
   }
-  // The tag that 200 would have now (RFC 9110 §15.4.5), which is that of the compressed reply where
-  // the client has it (RFC 9111 §4.3.4); a weak one is somebody else's form of ours.
+  // The 304 has the tag that 200 would have now (RFC 9110 §15.4.5). If the client has the
+  // compressed reply, that is its tag (RFC 9111 §4.3.4). A weak tag is of a form that another
+  // server made.
   Reply reply(304);
   if (matched.empty() || matched.starts_with("W/")) {
     reply.set_version(now);

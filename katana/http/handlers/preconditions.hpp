@@ -1,5 +1,5 @@
-// Preconditions: a parameter of handlers that holds the conditions of a request (RFC 9110 §13), and
-// ResourceVersion, which they are compared with.
+// Preconditions: a parameter of handlers with the conditions of a request (RFC 9110 §13). The
+// handler compares them with a ResourceVersion.
 //
 //   router.put("/notes/{id}", [](Path<int> id, Json<Note> note, Preconditions conditions)
 //                                 -> Task<Result<Reply>> {
@@ -14,10 +14,10 @@
 //   RequiredPreconditions   428 (RFC 6585 §3) where If-Match, If-None-Match and If-Unmodified-Since
 //                       are all missing
 //
-// Owns       Preconditions a copy of the fields, none where the request has none.
+// Owns       Preconditions a copy of the fields; nothing where the request has none.
 // Thread     values.
 // Allocates  for a request with conditions; a ResourceVersion its tag.
-// Fails      never: a malformed condition does not hold, and a malformed date is none.
+// Fails      never: a malformed condition does not hold, and a malformed date is ignored.
 // Invariant  two versions that differ have different tags, and no version's text ends its tag.
 #pragma once
 
@@ -40,7 +40,8 @@
 
 namespace katana {
 
-// What changes with each change of a resource: a counter, a hash, a time. Any type with text.
+// A value that changes with each change of a resource: a counter, a hash, a time. Any type that has
+// a text form.
 class ResourceVersion {
  public:
   template <class T>
@@ -63,7 +64,7 @@ class ResourceVersion {
     return std::move(*this);
   }
 
-  // With its quotes.
+  // The entity tag with its quotes.
   Bytes entity_tag() const noexcept { return tag_.bytes(); }
   std::optional<std::int64_t> modified_s() const noexcept { return modified_s_; }
 
@@ -74,24 +75,24 @@ class ResourceVersion {
 
 class Preconditions {
  public:
-  // Those of a request; without one: none.
+  // Without conditions; a request makes the others.
   Preconditions() = default;
   explicit Preconditions(const RequestView& request);
 
-  // Whether a change depends on the present version: If-Match, If-Unmodified-Since or If-None-Match
-  // came. Without one there is no need to load it.
+  // Whether a change depends on the present version: the request has If-Match, If-Unmodified-Since
+  // or If-None-Match. Otherwise the handler need not load the version.
   bool any() const noexcept;
 
   http::Condition evaluate(const ResourceVersion& now) const;  // of the resource, as it is now
-  // Where there is no such resource: If-Match fails, also as "*".
+  // For a resource that does not exist: If-Match fails, also as "*".
   http::Condition evaluate_missing() const;
 
-  // Nothing: go on. 304 with the ETag that the client has, or 412 with the present one. `type`: the
-  // problem that 412 is.
+  // Returns nothing if the handler is to go on. Otherwise 304 with the ETag that the client has, or
+  // 412 with the present one. `type`: the problem type of the 412.
   std::optional<Reply> refusal(const ResourceVersion& now) const;
   std::optional<Reply> refusal(const ResourceVersion& now, const ProblemType& type) const;
-  // 412 where there is no such resource, and the client expects one. Where 404 is the reply anyway,
-  // return that: RFC 9110 §13.2.1.
+  // Returns 412 if there is no such resource and the client expects one. If the reply is 404
+  // anyway, return that: RFC 9110 §13.2.1.
   std::optional<Reply> refusal_of_missing() const;
 
   friend std::size_t katana_heap_bytes(const Preconditions& of) noexcept { return of.held_bytes(); }
@@ -109,7 +110,7 @@ class Preconditions {
   bool is_read_ = true;
 };
 
-// A parameter likewise, for changes that are never made without a condition.
+// The same parameter for changes that need a condition.
 class RequiredPreconditions : public Preconditions {
  public:
   using Preconditions::Preconditions;

@@ -7,7 +7,7 @@
 namespace katana {
 namespace {
 
-// Without the brace that ends it.
+// Returns the JSON without its closing brace.
 Text head_of(const ProblemType& type, Bytes detail) {
   Text content;
   content.append(R"({"type":)");

@@ -1,5 +1,5 @@
-// ProblemType: a problem with its own type (RFC 9457 §3.1.1), by which programs tell it from
-// others of its status.
+// ProblemType: a problem with its own type (RFC 9457 §3.1.1). Programs tell it by the type from
+// other problems of its status.
 //
 //   inline constexpr ProblemType email_taken{
 //       .uri = "/problems/email-taken",
@@ -11,8 +11,8 @@
 //   // With its own members:
 //   return problem(balance_too_low, "It costs 50.", Balance{.cents = 30});
 //
-// openapi::ProblemTypes (openapi/document/problem_types.hpp) is the catalogue of a program: it
-// serves a page for each, and the document names them.
+// openapi::ProblemTypes (openapi/document/problem_types.hpp) is the catalogue of a program. It
+// serves a page for each type, and the OpenAPI document names them.
 //
 // Borrows    literals.
 // Thread     a constant.
@@ -31,25 +31,25 @@
 namespace katana {
 
 struct ProblemType {
-  // Of the type, and where its page is: a path, or "https://…". Clients compare it.
+  // The URI of the type and of its page: a path, or "https://…". Clients compare it.
   Bytes uri = {};
   unsigned status = 400;
   // The same for every occurrence.
   Bytes title = {};
-  // When it happens and what to do, for its page and the OpenAPI document. Markdown.
+  // The cause and the remedy, for its page and the OpenAPI document. Markdown.
   Bytes description = {};
 };
 
-// `detail`: of this occurrence, for people.
+// `detail` is for people, and describes this occurrence.
 Reply problem(const ProblemType& type, Bytes detail);
 
 namespace detail {
-// `members`: a JSON object, whose members stand behind those of RFC 9457.
+// `members`: a JSON object; its members follow those of RFC 9457.
 Reply problem_with(const ProblemType& type, Bytes detail, Text members);
 }  // namespace detail
 
-// Likewise with the members of a described struct (RFC 9457 §3.2), for programs. None of them is
-// called type, title, status, detail or instance.
+// The same with the members of a described struct (RFC 9457 §3.2), for programs. None of them may
+// be called type, title, status, detail or instance.
 template <Described T>
 Reply problem(const ProblemType& type, Bytes detail, const T& members) {
   Text text;

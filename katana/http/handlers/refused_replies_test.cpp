@@ -1,5 +1,6 @@
-// Replies that the session makes instead of a handler pass the `after` of their route, over
-// HTTP/1.1 and HTTP/2; and what a handler failed by is recorded, whatever an `after` makes of it.
+// A reply that the session makes instead of a handler passes the `after` of its route, over
+// HTTP/1.1 and HTTP/2. The cause of a handler's failure is recorded, also when an `after` changes
+// the reply.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

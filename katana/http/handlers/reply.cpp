@@ -17,13 +17,13 @@ namespace {
 constexpr std::array<Bytes, 6> protocol_fields = {
     "Content-Length", "Transfer-Encoding", "Connection", "Date", "Server", "Content-Type"};
 
-// A scheme that needs a parameter (RFC 6750 §3), where the program names no realm.
+// The scheme needs a parameter (RFC 6750 §3); this one is used if the program names no realm.
 constexpr Bytes bearer_challenge = R"(Bearer realm="restricted")";
 
 // The reply head has to fit one output block.
 constexpr std::size_t fields_bytes_max = 3072;
 
-// The value is not repeated: it may be a secret, or what a client sent.
+// The value is not repeated: it may be a secret, or come from a client.
 std::string why_refused(Bytes name, Bytes value) {
   const Bytes shown = http::valid_field(name, "") ? name.substr(0, 100) : Bytes("(malformed)");
   const bool reserved = std::ranges::any_of(protocol_fields, [&](Bytes each) {
@@ -62,7 +62,8 @@ unsigned status_of(Code code) noexcept {
   return 500;
 }
 
-// What URLs may not have in them is encoded (RFC 3987 §3.1); nothing: a control character.
+// Encodes the characters that a URL may not contain (RFC 3987 §3.1). Returns nothing for a control
+// character.
 std::optional<Text> encoded_location(Bytes location) {
   Text encoded;
   for (const char c : location) {
@@ -90,7 +91,7 @@ const Reply::Note* Reply::note() const noexcept {
   return flaws_ != 0 ? static_cast<const Note*>(extra_.get()) : nullptr;
 }
 
-// The first mistake is kept. A reply that stood for an error goes on doing so.
+// Keeps the first mistake. A reply that stood for an error still does.
 void Reply::refuse(std::string why) {
   Note note;
   if (const Note* const present = this->note()) note = *present;
@@ -204,7 +205,7 @@ void detail::PreparedReply::set_cause(Reply& reply, const Error& error) {
 }
 
 Reply unauthenticated(Bytes challenge, Bytes detail) {
-  // RFC 6750 §3: the scheme does not stand without a parameter.
+  // RFC 6750 §3: the scheme needs a parameter.
   const bool is_bare = http::equals_ignoring_case(challenge, "Bearer");
   return problem(problem_types::login_needed, detail)
       .with("WWW-Authenticate", is_bare ? bearer_challenge : challenge);
@@ -212,7 +213,7 @@ Reply unauthenticated(Bytes challenge, Bytes detail) {
 
 Reply problem(const Error& error) {
   const unsigned status = status_of(error.code());
-  // What went wrong inside is not the client's business; the log has it.
+  // The client does not learn the cause of an internal error; the log has it.
   Reply reply = detail::error_problem(
       status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
   if (status == 503) reply.add_field("Retry-After", "1");

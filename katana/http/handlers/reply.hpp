@@ -1,9 +1,9 @@
-// Reply: what a handler returns: status, fields, content.
+// Reply: the result of a handler: status, fields, body.
 //
-// Owns       its fields and content, unless the content is a Literal: a string or a view is copied,
-//            a Text is taken. Move-only.
+// Owns       its fields and body, unless the body is a Literal: a string or a view is copied, a
+//            Text is moved. Move-only.
 // Thread     a value.
-// Allocates  nothing for a literal without fields; else from the recycler.
+// Allocates  nothing for a literal without fields; otherwise from the recycler.
 // Fails      a status or field that would be malformed (CR or LF in a value) makes it invalid():
 //            500 is sent instead.
 // Invariant  nothing a handler puts into a value can begin another field line or another reply.
@@ -33,8 +33,7 @@ class RequestView;
 class ResourceVersion;
 struct FileReplyOptions;
 
-// Text that is part of the program, so that it may be referred to for ever. Only a constant
-// converts to it.
+// Text that is part of the program and valid for ever. Only a constant converts to it.
 class Literal {
  public:
   template <std::size_t size>
@@ -46,34 +45,35 @@ class Literal {
   Bytes bytes_;
 };
 
-// Text that a reply copies; it may be gone when the reply is sent.
+// Text that a reply copies; the caller may destroy it before the reply is sent.
 template <class T>
 concept CopiedContent = std::same_as<T, std::string> || std::same_as<T, Bytes>;
 
 // The destination of a streamed reply's body.
 class ContentSink {
  public:
-  // False: there is no room at present, and nothing was taken.
+  // Returns false, and takes nothing, if there is no room at present.
   virtual bool write(Bytes content) noexcept = 0;
-  // As much of the part as there is room for, taken off its front; without a copy where the
-  // connection can send the file itself. True: all of it. Throws std::runtime_error when the file
-  // is shorter.
+  // Takes as much of the part as there is room for off its front. The connection sends the file
+  // itself where it can, without a copy. Returns true if all of the part was taken. Throws
+  // std::runtime_error when the file is shorter.
   virtual bool write_file(FilePart& part);
-  // For a source whose content costs much to make, before it returns false without having been
-  // refused room: true when it is asked again after others had their turn.
+  // For a source whose content is expensive to make. Call it before returning false although there
+  // was room. Returns true if the source is asked again after others had their turn.
   virtual bool yield() noexcept { return false; }
 
  protected:
   ~ContentSink() = default;
 };
 
-// A streamed reply, seen from its ContentSource; lives as long as that. Its reactor's thread.
+// A streamed reply, as its ContentSource sees it; lives as long as the source. Its reactor's
+// thread.
 class ContentStream {
  public:
-  // Asks for a call of produce(), because there is something to write. May call it at once, and may
+  // Requests a call of produce(), because there is something to write. May call it at once, and may
   // destroy the source.
   virtual void wake() noexcept = 0;
-  // The source may be silent without limit: its time does not run.
+  // The source may be silent without limit: no timeout applies to it.
   virtual void set_patient() noexcept = 0;
   virtual net::Reactor& reactor() noexcept = 0;
 
@@ -85,14 +85,14 @@ class ContentStream {
 class ContentSource {
  public:
   virtual ~ContentSource() = default;
-  // Once, before the first produce(): for a source that waits for more than room.
+  // Called once, before the first produce(): for a source that waits for more than room.
   virtual void begin(ContentStream&) {}
-  // Writes until the sink has no room, or there is nothing to write at present. True: everything is
-  // written. Called when there is room again, and by ContentStream::wake().
+  // Writes until the sink has no room, or there is nothing to write at present. Returns true if
+  // everything is written. Called when there is room again, and by ContentStream::wake().
   virtual bool produce(ContentSink& sink) = 0;
-  // The server is about to stop: a source that would go on for ever wakes its stream and ends.
+  // The server is about to stop: an endless source wakes its stream and ends.
   virtual void drain() noexcept {}
-  // Bytes that it keeps because the client has not taken them.
+  // The bytes that it keeps because the client has not taken them.
   virtual std::size_t held_bytes() const noexcept { return 0; }
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
@@ -113,7 +113,7 @@ class Reply {
   // A reply without a body.
   explicit Reply(unsigned status = 204) noexcept { set_status(status); }
 
-  // 200 with text/plain. A literal is referred to, a Text taken, anything else copied.
+  // 200 with text/plain. A literal is referred to, a Text moved, anything else copied.
   static Reply text(Literal content) noexcept { return {200, "text/plain", content}; }
   static Reply text(Text content) noexcept { return {200, "text/plain", std::move(content)}; }
   template <CopiedContent T>
@@ -140,9 +140,9 @@ class Reply {
 
   // 204
   static Reply no_content() noexcept { return Reply(204); }
-  // 303, or 301, 302, 307, 308, to a URL or a path. Spaces, quotes and what is not ASCII are
-  // percent-encoded; with a control character in it, or another status, the reply is invalid. A
-  // location made of what a user sent may name another host.
+  // 303, or 301, 302, 307, 308, to a URL or a path. Spaces, quotes and non-ASCII characters are
+  // percent-encoded. A control character, or another status, makes the reply invalid. A location
+  // made of user input may name another host.
   static Reply redirect(Bytes location, unsigned status = 303);
   // A file, or the requested ranges of it: http/handlers/file_reply.hpp.
   static Reply file(const RequestView& request, const std::string& path);
@@ -164,7 +164,7 @@ class Reply {
   template <CopiedContent T>
   Reply(unsigned status, Literal type, const T& content) : Reply(status, type, Text(content)) {}
 
-  // A body of any size in bounded memory. `length` when it is known, else http::unknown_length.
+  // A body of any size in bounded memory. `length` if it is known, otherwise http::unknown_length.
   static Reply stream(Literal type, std::int64_t length,
                       std::unique_ptr<ContentSource> source) noexcept;
   // `produce(ContentSink&)` returns true when everything is written.
@@ -178,7 +178,7 @@ class Reply {
     return stream(type, length, std::make_unique<Source>(std::move(produce)));
   }
 
-  // 200 to 599; with another one the reply is invalid. 1xx are the protocol's to send.
+  // 200 to 599; with another one the reply is invalid. Only the protocol sends 1xx.
   Reply& set_status(unsigned status) noexcept {
     status_ = static_cast<std::uint16_t>(status);
     if (status < 200 || status > 599) flaws_ |= is_invalid;
@@ -202,7 +202,7 @@ class Reply {
   }
 
   unsigned status() const noexcept { return status_; }  // 200 to 599
-  // What it was made of; views into it, until it is changed or moved.
+  // The parts of the reply; the views are valid until it is changed or moved.
   Bytes content_type() const noexcept {
     return owned_type_.empty() ? content_type_ : owned_type_.bytes();
   }
@@ -211,9 +211,9 @@ class Reply {
   bool content_stays() const noexcept { return content_stays_; }  // it is a Literal
   bool closes() const noexcept { return close_; }                 // close() was called
   bool invalid() const noexcept { return (flaws_ & is_invalid) != 0; }
-  // For an invalid reply: what is wrong with it, and what would be right.
+  // For an invalid reply: the mistake and the remedy.
   std::string mistake() const;
-  // The error that the reply stands for, as problem(error) keeps it; null: none is kept.
+  // The error that problem(error) kept in the reply; null if there is none.
   const Error* cause() const noexcept;
   // Valid, whole, and no reason to close: nearly every reply.
   bool is_ordinary() const noexcept { return flaws_ == 0 && !close_ && source_ == nullptr; }
@@ -225,10 +225,10 @@ class Reply {
 
  private:
   friend struct detail::PreparedReply;
-  struct Note;  // why it is invalid, or what it stands for
+  struct Note;  // the reason why it is invalid, or its error
   static constexpr std::uint8_t is_invalid = 1;
   static constexpr std::uint8_t has_cause = 2;
-  static constexpr std::uint8_t is_reported = 4;  // all its flaws are
+  static constexpr std::uint8_t is_reported = 4;  // all its flaws are reported
 
   KATANA_RARE void refuse(std::string why);
   const Note* note() const noexcept;
@@ -244,23 +244,23 @@ class Reply {
   Text fields_;
   std::unique_ptr<ContentSource> source_;
   std::int64_t stream_length_ = http::unknown_length;
-  // The Note of a reply with a flaw. Else, for the head of a reply that is written in pieces, what
-  // its content goes through: a coding::Encoder. One pointer, so that replies without either, which
-  // are nearly all, move and destroy one.
+  // A Note if the reply has a flaw. Otherwise, for the head of a reply that is written in pieces,
+  // the coding::Encoder of its content. Nearly all replies have neither: with one pointer they are
+  // cheaper to move and destroy.
   std::shared_ptr<void> extra_;
   bool is_head_ = false;
-  bool has_version_ = false;  // ETag is by set_version()
+  bool has_version_ = false;  // set_version() set the ETag
 };
 
 namespace detail {
 
-// For parts of this module that know a head to be well-formed: checked once, sent often.
+// For parts of this module with well-formed heads, which are checked once and sent often.
 struct PreparedReply {
-  // Complete lines.
+  // `lines` are complete lines.
   static void append_fields(Reply& reply, Bytes lines) { reply.fields_.append(lines); }
-  // Outlives the reply.
+  // `type` outlives the reply.
   static void refer_content_type(Reply& reply, Bytes type) noexcept { reply.content_type_ = type; }
-  // Content that outlives the reply, and its connection's output.
+  // `content` outlives the reply and the output of its connection.
   static void refer_content(Reply& reply, Bytes content) noexcept {
     reply.content_ = content;
     reply.content_stays_ = true;
@@ -271,7 +271,7 @@ struct PreparedReply {
     reply.source_ = std::move(source);
   }
   static Text& fields(Reply& reply) noexcept { return reply.fields_; }
-  // The reply has only what stays, or only what it owns.
+  // The reply either only refers to its body, or owns all of it.
   static Text take_owned_content(Reply& reply) noexcept { return std::exchange(reply.owned_, {}); }
   static void set_content(Reply& reply, Text content) noexcept {
     reply.owned_ = std::move(content);
@@ -283,16 +283,16 @@ struct PreparedReply {
   static void set_encoder(Reply& reply, std::shared_ptr<coding::Encoder> encoder) noexcept {
     if (reply.flaws_ == 0) reply.extra_ = std::move(encoder);
   }
-  // Its ETag is the version of a resource, whatever the content coding.
+  // True if its ETag is the version of a resource, whatever the content coding.
   static bool has_version(const Reply& reply) noexcept { return reply.has_version_; }
   static void set_has_version(Reply& reply, bool has) noexcept { reply.has_version_ = has; }
-  // True, once for all that is wrong with a reply: it is to be recorded now.
+  // Returns true once for all flaws of a reply: the caller then reports them.
   static bool begin_report(Reply& reply) noexcept {
     if ((reply.flaws_ & Reply::is_reported) != 0) return false;
     reply.flaws_ |= Reply::is_reported;
     return true;
   }
-  // What the reply stands for; see Reply::cause().
+  // Sets the error of the reply; see Reply::cause().
   static void set_cause(Reply& reply, const Error& error);
   static std::shared_ptr<coding::Encoder> encoder(const Reply& reply) {
     if (reply.flaws_ != 0) return nullptr;
@@ -304,14 +304,13 @@ struct PreparedReply {
 
 // A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
 Reply problem(unsigned status, Bytes detail);
-// 401 with the scheme by which the client may say who it is, as in R"(Basic realm="shop")" (RFC
-// 9110 §11.6.1). "Bearer" alone becomes R"(Bearer realm="restricted")".
+// 401 with the authentication scheme for the client, as in R"(Basic realm="shop")" (RFC 9110
+// §11.6.1). "Bearer" alone becomes R"(Bearer realm="restricted")".
 Reply unauthenticated(Bytes challenge, Bytes detail);
-// The status that stands for an error's code, and its message as the detail; of an internal error
-// the client is not told more than that. The reply keeps the error as its cause(), which is
-// recorded when the status is 500 or above, and shown to the client only where
-// Router::development() is on. Code::unauthenticated challenges with
-// R"(Bearer realm="restricted")".
+// A problem with the status of the error's code, and its message as the detail. An internal error
+// does not show its message to the client. The reply keeps the error as its cause(). The cause is
+// logged when the status is 500 or above. The client sees it only if Router::development() is on.
+// Code::unauthenticated challenges with R"(Bearer realm="restricted")".
 Reply problem(const Error& error);
 
 }  // namespace katana

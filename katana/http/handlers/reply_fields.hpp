@@ -1,9 +1,9 @@
-// The fields that a reply has so far, for middleware that looks at them.
+// Functions for middleware that read the present fields of a reply.
 //
 // Owns       nothing.
 // Borrows    the lines, as Reply::fields() gives them.
 // Thread     any.
-// Allocates  never, but for add_vary().
+// Allocates  never, except for add_vary().
 // Fails      never.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace katana {
 
-// The value of the first field of that name, ignoring case. A view into `lines`: what is added to
+// The value of the first field of that name, ignoring case. A view into `lines`: adding a field to
 // the reply moves them.
 std::optional<Bytes> find_field(Bytes lines, Bytes name) noexcept;
 
@@ -35,7 +35,7 @@ void for_each_line(Bytes lines, Each&& each) {
   }
 }
 
-// Adds a field name to what the reply depends on, unless a Vary of it has the name, or "*".
+// Adds a field name to Vary, unless a Vary of the reply has the name, or "*".
 void add_vary(Reply& reply, Bytes name);
 
 }  // namespace katana

@@ -25,7 +25,7 @@ Task<Reply> reply_of(std::unique_ptr<HandlerRun> run) {
   co_return co_await awaiter;
 }
 
-// Whom a reply is for, for as long as it waits.
+// The destination of a reply, for as long as the reply waits.
 struct Recipient {
   session::Exchange* exchange;  // null: it has ended
   const Route& route;
@@ -35,17 +35,17 @@ struct Recipient {
 
 namespace {
 
-// What the exchange holds meanwhile.
+// The object in the exchange while the reply waits.
 class WaitingRecipient final : public session::Pending {
  public:
   explicit WaitingRecipient(std::shared_ptr<Recipient> recipient) noexcept
       : recipient_(std::move(recipient)) {}
   ~WaitingRecipient() override {
     recipient_->exchange = nullptr;
-    recipient_->request.reset();  // it was for the middleware
+    recipient_->request.reset();  // only the middleware needs it
   }
 
-  // What runs alone goes on to its end, and its reply is recorded and not sent.
+  // The handler that runs alone continues to its end; its reply is recorded but not sent.
   bool refuse(unsigned status, Bytes detail) noexcept override {
     session::Exchange* const exchange = std::exchange(recipient_->exchange, nullptr);
     if (exchange == nullptr || !recipient_->request) return false;
@@ -68,7 +68,7 @@ std::shared_ptr<Recipient> hold_recipient(session::Exchange& exchange, const Rou
   return recipient;
 }
 
-// Once there is a reply, and the handler is gone.
+// For a time when there is a reply and the handler has ended.
 std::size_t held_bytes(const Recipient& recipient) noexcept {
   std::size_t bytes = session::frame_bytes_counted;
   if (recipient.request) bytes += recipient.request->held_bytes();
@@ -96,7 +96,7 @@ void send(Recipient& to, const std::exception_ptr& thrown) noexcept {
 }
 
 Result<void> is_late(const Recipient& recipient) {
-  if (recipient.exchange != nullptr) return {};  // which says so itself
+  if (recipient.exchange != nullptr) return {};  // the exchange reports it
   return fail(Code::deadline_exceeded,
               "the handler did not answer in time, and its client is gone");
 }
@@ -212,7 +212,7 @@ void serve_alone(session::Exchange& exchange, const Route& route, const RequestV
   auto task = run_alone(recipient, std::move(recorder), std::move(charge),
                         reply_of(std::move(handler)), time);
   (void)exchange.spawn(std::move(task), route.mark.name);
-  if (recipient->exchange != nullptr) context.drop_content();  // the handler has what it took
+  if (recipient->exchange != nullptr) context.drop_content();  // the handler has its parameters
 }
 
 }  // namespace katana::detail

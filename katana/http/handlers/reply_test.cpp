@@ -161,7 +161,7 @@ TEST(Problem, is_a_json_object_with_the_members_of_rfc_9457) {
                              R"("detail":"There is no user 7."})");
 }
 
-// What is no UTF-8 in the text, byte by byte, replaced.
+// Returns the text with each byte that is not valid UTF-8 replaced.
 std::string in_utf8(Bytes text) {
   std::string valid;
   while (!text.empty()) valid += take_character(text);

@@ -3,7 +3,7 @@
 namespace katana {
 namespace {
 
-// So that a shared block costs no heap call once warm.
+// With this allocator a shared block costs no heap call once warm.
 template <class T>
 struct RecyclingAllocator {
   using value_type = T;
@@ -63,7 +63,7 @@ struct Request::Storage final : session::ClientSource {
 
   Text bytes;  // head, path, content
   session::Arrival came;
-  std::shared_ptr<session::PersonalMark> mark;  // of the reply; null: nothing shares it
+  std::shared_ptr<session::PersonalMark> mark;  // of the reply; null: the reply is not shared
   http::Head head;
   PathParameters parameters;
   RequestView view;

@@ -1,8 +1,8 @@
-// RequestView and Request: what a handler may know of a request.
+// RequestView and Request: a request as a handler sees it.
 //
 // Owns       RequestView nothing: it is valid during the call of a plain handler, and a coroutine
-//            that takes one does not compile. Request one copy of the head and of the content,
-//            shared by its copies.
+//            that takes one does not compile. Request one copy of the head and of the body, shared
+//            by its copies.
 // Thread     its reactor's.
 // Allocates  RequestView never; Request from the recycler.
 #pragma once
@@ -41,16 +41,16 @@ class RequestView {
   Bytes path() const noexcept { return path_; }
   // The query as it was sent, without "?".
   Bytes query() const noexcept { return query_; }
-  // The host, with the port if it was sent, that the request is for: the authority of the target,
-  // or Host, or `:authority`. They agree where there are two (a request in which they do not is
-  // refused, or its stream reset), but may differ in case and in a default port. Empty: HTTP/1.0
-  // without any.
+  // The host that the request is for, with the port if it was sent. It comes from the authority of
+  // the target, from Host, or from `:authority`. If there are two they agree, except for case and a
+  // default port: other requests are refused, or their stream is reset. Empty: HTTP/1.0 without
+  // any.
   Bytes authority() const noexcept;
-  // Address of the client, scheme, and how it calls the server: what trusted proxies say of it, or
-  // else the connection and the request themselves. Read anew by each call. Without a `source` (a
-  // test's own) nothing is known of the connection.
+  // The address of the client, the scheme, and the host that the client named. They come from
+  // trusted proxies, or else from the connection and the request. Computed anew by each call.
+  // Without a `source` (as in tests) nothing is known of the connection.
   session::Client client() const noexcept KATANA_VIEW;
-  // Where client() comes from; null: nowhere.
+  // The source of client(); null: there is none.
   session::ClientSource* source() const noexcept { return source_; }
   // The first header of that name, ignoring case.
   std::optional<Bytes> field(Bytes name) const noexcept { return head_->find(name); }
@@ -78,7 +78,7 @@ class Request {
  public:
   explicit Request(const RequestView& view);
 
-  // Each as RequestView has it, for as long as a copy of this Request lives.
+  // The same as in RequestView, for as long as a copy of this Request lives.
   const RequestView& view() const noexcept KATANA_VIEW;
   http::Method method() const noexcept { return view().method(); }
   Bytes target() const noexcept KATANA_VIEW { return view().target(); }
@@ -89,7 +89,7 @@ class Request {
   std::optional<Bytes> field(Bytes name) const noexcept KATANA_VIEW { return view().field(name); }
   const PathParameters& parameters() const noexcept KATANA_VIEW { return view().parameters(); }
   Bytes content() const noexcept KATANA_VIEW { return view().content(); }
-  // Bytes that it and its copies hold together.
+  // The bytes that it and its copies hold together.
   std::size_t held_bytes() const noexcept;
 
  private:

@@ -15,7 +15,7 @@ std::shared_ptr<void> RequestContext::look_up(const registry::TypeInfo* type) co
 std::size_t RequestContext::held_bytes() const noexcept {
   std::size_t bytes = sizeof *this + values_.capacity() * sizeof(Value);
   for (const Value& each : values_) bytes += each.bytes(each.object.get());
-  // What was decoded is charged by its decoder.
+  // The decoder is charged for decoded content.
   return bytes + (content_ && decoder_ == nullptr ? content_->capacity() : 0);
 }
 

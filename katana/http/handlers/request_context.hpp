@@ -1,21 +1,22 @@
-// RequestContext: what the middleware of a request has found out, for the middleware and the
+// RequestContext: values that the middleware of a request provides for the middleware and the
 // handler behind it. FromContext<T>: a parameter that takes a value from it.
 //
 //   Result<User> authenticate(Header<Credentials> credentials, Inject<Users> users);
 //   api.use(authenticate);
 //   api.get("/me", [](FromContext<User> user) { return Json(Profile{user->name}); });
 //
-// Owns       the values, shared with every handler that took them as a parameter; the content, when
-//            a middleware reads it.
+// Owns       the values, shared with every handler that took them as a parameter; the body, when a
+//            middleware reads it.
 // Thread     its reactor's. A FromContext may go to another thread, and the value is const there.
 // Allocates  from the recycler: itself and each value. A route without functions as middleware has
 //            none.
-// Fails      never: build() refuses a route whose handler takes what nothing provides.
-// Invariant  of two values of one type the one that was provided last counts. All are destroyed
-//            when the reply is complete and the work of the request has ended, unless a FromContext
-//            still has them: a place in a limit travels with the work that it let on. A type with
-//            `static constexpr bool is_place = true` is such a place, and is kept for as long as a
-//            WebSocket connection that the request became.
+// Fails      never: build() refuses a route whose handler takes a value that no middleware
+//            provides.
+// Invariant  if a type has two values, the one that was provided last counts. All values are
+//            destroyed when the reply is complete and the work of the request has ended, unless a
+//            FromContext still has them. A place in a limit thus lives as long as the work that it
+//            admitted. A type with `static constexpr bool is_place = true` is such a place. If the
+//            request becomes a WebSocket connection, the place is kept as long as the connection.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +37,12 @@
 
 namespace katana {
 
-// What middleware in front of the handler has found: the value of its std::expected<T, Reply>. A
+// A value of the middleware in front of the handler: the value of its std::expected<T, Reply>. A
 // route whose middleware provides no T is an error of Router::build().
 template <class T>
 class FromContext {
  public:
-  // For tests that call a handler themselves.
+  // For tests that call a handler directly.
   explicit FromContext(T value) : value_(std::make_shared<const T>(std::move(value))) {}
   explicit FromContext(std::shared_ptr<const T> value) noexcept : value_(std::move(value)) {}
   const T& operator*() const noexcept { return *value_; }
@@ -70,20 +71,20 @@ class RequestContext final : public session::RequestState {
          requires { requires Object::is_place;
   }});
 }  // namespace detail
-// Null: nothing provided it.
+// Returns null if no middleware provided it.
 template <class Key, class T>
 std::shared_ptr<T> find() const noexcept {
   return std::static_pointer_cast<T>(look_up(registry::type_info_of<Key>()));
 }
 
-// Content that is here, for a request that goes on after the call which lent it, and what decoded
-// it, which is charged for it; null: nothing did.
+// Keeps the received body for a request that continues after the call which lent it. `decoder` is
+// charged for the memory of the decoded body; null: the body was not decoded.
 void keep_content(Text content, std::unique_ptr<ContentDecoder> decoder = nullptr) noexcept {
   content_ = std::move(content);
   decoder_ = std::move(decoder);
 }
 const std::optional<Text>& content() const noexcept { return content_; }
-// No longer read: the handler has begun.
+// The body is no longer needed: the handler has begun.
 void drop_content() noexcept {
   content_.reset();
   decoder_.reset();
@@ -93,12 +94,12 @@ std::size_t held_bytes() const noexcept override;
 void on_exchange_end(const session::RequestShare& self) noexcept override;
 bool keep_places() noexcept override;
 
-// Of the route's middleware, which is called next.
+// The index of the next middleware of the route.
 std::size_t next = 0;
-// What a function that suspended has come to: an answer, an exception, or neither.
+// The result of a function that suspended: a reply, an exception, or neither.
 std::optional<Reply> answer;
 std::exception_ptr thrown;
-// Of the reply, before it is sent; null: none, or it was taken.
+// The recorder of the reply, until it is taken; null: there is none.
 std::unique_ptr<ReplyRecorder> recorder;
 
 private:
@@ -108,7 +109,7 @@ struct Value {
   std::shared_ptr<void> object;
   bool is_place;
 };
-// Found out when somebody asks: most requests end before.
+// Computed on demand: most requests end before.
 template <class Object>
 static std::size_t bytes_of_object(const void* object) {
   return sizeof(Object) + container::known_heap_bytes(*static_cast<const Object*>(object)).bytes;

@@ -1,5 +1,5 @@
-// RequestDocumentation: what a middleware asks of requests beside what handlers take, and what it
-// may answer, for OpenAPI.
+// RequestDocumentation: for OpenAPI, the headers that a middleware reads, in addition to those that
+// handlers take, and the replies that it may send.
 //
 // Owns       its texts.
 // Thread     a value; shared by all reactors once a service is built.
@@ -22,7 +22,7 @@ struct FieldWords {
   bool required = false;         // of a request: without it there is a problem
 };
 
-// What a middleware says of requests, beside who may pass it (SecurityDocumentation).
+// The description of a middleware's requests and replies; SecurityDocumentation has its clients.
 struct RequestDocumentation {
   std::vector<http::Method> methods = {};     // of these requests; empty: of all
   std::vector<FieldWords> fields = {};        // that it reads

@@ -41,7 +41,7 @@ struct Borrowed {
   http::Slice value_of_two() const {
     return {static_cast<std::uint16_t>(text.find("X-Two: ") + 7), 1};
   }
-  // What the connection does once the handler's call is over.
+  // Overwrites the bytes, as the connection does after the handler's call.
   void overwrite() {
     for (std::string* each : {&text, &path, &content}) std::ranges::fill(*each, '\xee');
     head = http::Head();
@@ -55,7 +55,7 @@ struct Borrowed {
   std::optional<RequestView> view;
 };
 
-// How a request came, without a connection.
+// The arrival of a request, without a connection.
 struct CameByProxy final : session::ClientSource {
   session::Arrival arrival() noexcept override { return came; }
   session::Client client(const http::Head& head) noexcept override {

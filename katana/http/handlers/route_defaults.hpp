@@ -1,4 +1,4 @@
-// RouteDefaults: the limits of routes that do not say otherwise (router.hpp).
+// RouteDefaults: the limits of routes without their own options (router.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -11,14 +11,14 @@
 
 namespace katana {
 
-// What routes have that do not say otherwise.
+// The limits of routes that do not set their own.
 struct RouteDefaults {
-  // Content that is collected for a handler; 413 beyond it.
+  // The body that is collected for a handler; 413 beyond it.
   std::uint64_t content_bytes_max = 1024 * 1024;
-  // Content that a streaming handler may read; 413 beyond it.
+  // The body that a streaming handler may read; 413 beyond it.
   std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
-  // Of a request or reply that an OpenAPI description judges, besides those that its bytes bring
-  // (base/values/step_budget.hpp); 422 beyond them.
+  // Steps to check a request or reply against an OpenAPI description, in addition to the steps that
+  // its bytes add (base/values/step_budget.hpp); 422 beyond them.
   std::uint64_t check_steps_max = StepBudget::steps_default;
 };
 

@@ -22,7 +22,8 @@ session::RouteMark mark_of(std::optional<http::Method> method, const std::string
           .secret_parameters = {}};
 }
 
-// Of parameters that are not taken: nullopt when all of them are to be left out.
+// Reports parameters that the handler does not take. Returns nothing if all their names begin with
+// '_'.
 std::optional<Error> untaken(const RouteTable& table, std::uint32_t index, std::size_t taken,
                              const std::string& route) {
   std::string left;
@@ -52,7 +53,7 @@ std::optional<Error> mistake_of(const RouteTable& table, std::uint32_t index,
                            route.mark.name, wanted, named));
 }
 
-// What is known of a request while its middleware runs, and what is missing of it.
+// Checks the needs of a route: the values that a request has while its middleware runs.
 class NeedsCheck {
  public:
   NeedsCheck(const detail::Route& route, const registry::Singletons* services,
@@ -111,8 +112,8 @@ class NeedsCheck {
 
 using MiddlewareList = std::vector<const Middleware*>;
 
-// Each of an earlier phase goes in front of the first one of a later phase; the others keep their
-// order.
+// Moves each middleware of an earlier phase in front of the first one of a later phase; the others
+// keep their order.
 MiddlewareList in_order(const MiddlewareList& given) {
   MiddlewareList ordered;
   for (const Middleware* each : given) {
@@ -129,7 +130,8 @@ bool may_answer(const Middleware& middleware) noexcept {
          (middleware.function != nullptr && middleware.function->may_answer);
 }
 
-// The first that a shared reply would pass by although it may refuse the request; null: none.
+// Returns the first middleware that may refuse a request but would be bypassed by a shared reply;
+// null: none.
 const Middleware* find_passed_by(const MiddlewareList& ordered) noexcept {
   auto each = std::ranges::find(ordered, Phase::shared, &Middleware::phase);
   each = std::find_if(each, ordered.end(), [](const Middleware* behind) {
@@ -147,7 +149,7 @@ std::string passed_by(const std::string& route, const Middleware& middleware) {
       route, middleware.function != nullptr ? "a function" : "with `before` or `admit`");
 }
 
-// One is as it is; of several each has a line.
+// Returns one mistake unchanged; several become one Error with a line for each.
 Error all_of(const std::vector<Error>& mistakes) {
   if (mistakes.size() == 1) return mistakes.front();
   std::string text = fmt::format("{} mistakes in the routes:", mistakes.size());
@@ -317,7 +319,7 @@ Result<Service> Router::build() && {
     parts_->routes[index].services = parts_->services;
     parts_->routes[index].development = parts_->development;
     if (parts_->error_documents == nullptr) continue;
-    // Behind what compresses and counts, and in front of what compares replies with a document.
+    // The place is behind compression and counting, and in front of checks against a document.
     std::vector<const Middleware*>& all = parts_->routes[index].middleware;
     const bool has_innermost = !all.empty() && all.back() == parts_->innermost;
     all.insert(all.end() - (has_innermost ? 1 : 0), parts_->error_documents);
@@ -331,10 +333,10 @@ Result<Service> Router::build() && {
     }
   }
   for (const auto& tell : parts_->on_documents) tell(parts_->documents);
-  parts_->make_documents.clear();  // they may hold what holds these parts
+  parts_->make_documents.clear();  // they may own these parts
   parts_->on_documents.clear();
   if (!parts_->mistakes.empty()) return std::unexpected(all_of(parts_->mistakes));
-  // Groups made from this router still share its parts: what they add from here on goes nowhere.
+  // Groups made from this router still share its parts: routes that they add from now on are lost.
   auto built = std::make_shared<detail::BuiltService>(
       detail::BuiltService{.table = std::move(table),
                            .parts = std::make_shared<detail::ServiceParts>(std::move(*parts_))});

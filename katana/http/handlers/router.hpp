@@ -1,4 +1,4 @@
-// Router: where a service is put together. build() makes it immutable.
+// Router: collects the routes of a service. build() makes an immutable Service of it.
 //
 //   Router router;
 //   router.get("/hello/{name}", greet);
@@ -9,10 +9,11 @@
 //
 // Owns       handlers and middleware; the Service takes them over.
 // Thread     one while building. A Service is shared by all reactors.
-// Fails      build() reports every mistake of all calls, one a line: a malformed pattern, a route
-//            given twice, a handler that leaves a parameter of its pattern unread, a FromContext<T>
-//            that no middleware provides, an Inject<T> that is not registered, …
-// Invariant  which route serves a request depends on how specific its pattern is, never on the
+// Fails      build() reports every mistake of all calls, one a line. Examples are a malformed
+//            pattern, a route given twice, and a handler that leaves a parameter of its pattern
+//            unread. Others are a FromContext<T> that no middleware provides, and an Inject<T> that
+//            is not registered.
+// Invariant  the route that serves a request depends on how specific its pattern is, never on the
 //            order of calls.
 #pragma once
 
@@ -45,25 +46,25 @@ namespace registry {
 class Services;
 }
 
-// Options of one route, where it differs from RouteDefaults.
+// Options of one route that differ from RouteDefaults.
 struct RouteOptions {
   // As in RouteDefaults; none: the value of Router::defaults() counts.
   std::optional<std::uint64_t> content_bytes_max = {};
   std::optional<std::uint64_t> streamed_bytes_max = {};
-  // How long the handler, with the middleware in front of it, may take, and how long it may be
-  // silent in a stream: 503, or a broken connection. The awaited work is cancelled with it. 0: as
-  // HttpOptions::handler_timeout says.
+  // The time that the handler may take, with the middleware in front of it, and that a stream may
+  // be silent. When it is over, the reply is 503, or a stream's connection is reset. The awaited
+  // work is cancelled. 0: the value of HttpOptions::handler_timeout.
   Duration timeout = {};
 };
 
-// What happens to a reply that does not match the OpenAPI description of its operation.
+// The treatment of a reply that does not match the OpenAPI description of its operation.
 enum class ReplyChecks : std::uint8_t {
   off,     // no check
-  report,  // it is sent, and each place that departs is reported once
+  report,  // it is sent, and each mismatch is reported once
   refuse,  // 500 is sent instead, and reported
 };
 
-// A description that a service gives of itself, such as an OpenAPI document.
+// A description that a service publishes, such as an OpenAPI document.
 struct ServiceDocument {
   std::string name = {};  // tells several documents apart: "public"
   std::string path = {};  // at which it is served; empty: it is not
@@ -73,10 +74,10 @@ struct ServiceDocument {
 class Service;
 
 namespace detail {
-// For a number of Path<> parameters: the handler gets a request, and asks it for them.
+// As a number of Path<> parameters: the handler reads them from the request by name.
 inline constexpr std::size_t looks_up_by_name = SIZE_MAX;
 
-// What a handler's function says about its route.
+// The facts about a route that the type of its handler gives.
 struct HandlerTraits {
   std::size_t path_parameters = looks_up_by_name;
   std::vector<std::string> secret_parameters = {};
@@ -101,16 +102,17 @@ struct ServiceParts;
 
 // A prefix and the middleware that its routes share.
 //
-// Path<> parameters of a handler take those of the pattern from the left. Either all are taken, or
-// the handler has none and a RequestView or Request to ask for them by name. A parameter that is
-// left out on purpose has a name that begins with '_', and stands right of all that are taken:
-// "/a/{id}/{_slug}".
+// Path<> parameters of a handler take those of the pattern from the left. A handler takes either
+// all of them, or none. With none it reads them by name from a RequestView or Request. A pattern
+// may have parameters that no handler takes, to the right of all others. Their names begin with
+// '_': "/a/{id}/{_slug}".
 class Group {
  public:
-  // For the routes of this group, and of groups made from it, that are added after this call.
+  // Applies to the routes of this group, and of groups made from it, that are added after this
+  // call.
   Group& use(Middleware middleware);
-  // A function as middleware, with the parameters of a handler: see middleware.hpp. One that gives
-  // an auth::Principal is of Phase::identity.
+  // Adds a function as middleware, with the parameters of a handler: see middleware.hpp. One that
+  // returns an auth::Principal is of Phase::identity.
   template <class F>
     requires(!std::convertible_to<F, Middleware>)
   Group& use(F function) {
@@ -130,8 +132,9 @@ class Group {
     return *this;
   }
   Group group(std::string_view prefix) const;
-  // From here on a route of this group, and of groups made from it, is an error of build() unless
-  // it has a policy (identity/auth/policy.hpp) or anonymous().
+  // A route that is added to this group from now on needs a policy (identity/auth/policy.hpp) or
+  // anonymous(). Without one it is an error of build(). The same holds for groups made from this
+  // one.
   Group& deny_by_default() noexcept {
     denies_by_default_ = true;
     return *this;
@@ -206,7 +209,7 @@ class Group {
     return *this;
   }
 
-  // Adds a document about the service. build() calls `make` once every route is there, and reports
+  // Adds a document about the service. build() calls `make` once every route is added, and reports
   // its Error as its own.
   Group& document(std::function<Result<ServiceDocument>()> make);
   // Whether a document was added.
@@ -219,17 +222,17 @@ class Group {
   // The value given to Router::defaults().
   std::uint64_t check_steps_max() const noexcept;
 
-  // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
-  // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.
+  // Serves the files below `folder` at and below `prefix`. With files("/static", "public") GET and
+  // HEAD of /static/site.css return public/site.css. build() fails if there is no such folder.
   Group& files(std::string_view prefix, const std::string& folder, FilesOptions options = {});
 
  protected:
   explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}
-  // What get(), post() and the others do. Without a method the route serves any.
+  // The implementation of get(), post() and the others. Without a method the route serves any.
   void add(std::optional<http::Method> method, std::string_view pattern,
            std::unique_ptr<detail::Handler> handler, detail::HandlerTraits traits,
            const RouteOptions& options);
-  // What use() does. `phase` is where the functions stand among the middleware.
+  // The implementation of use(). `phase` is the place of the functions among the middleware.
   void use_functions(detail::MiddlewareFunctions functions, Phase phase);
 
   std::shared_ptr<detail::ServiceParts> parts_;
@@ -247,18 +250,18 @@ class Router : public Group {
   Router& development(bool on = true) noexcept;
   // Applies to routes that are added after this call. An Application passes http.routes.
   Router& defaults(const RouteDefaults& defaults) noexcept;
-  // Behind the middleware of every route that is added after this call: its `after` and `amend` see
-  // what handlers answer before anybody else does. One; the last call counts.
+  // Adds one middleware behind that of every route that is added after this call. Its `after` and
+  // `amend` are the first to see the replies of handlers. The last call counts.
   Router& innermost(Middleware middleware);
-  // The form of all error documents: of handlers, middleware, refusals and unknown paths; see
+  // Sets the form of all error documents: of handlers, middleware, refusals and unknown paths; see
   // error_documents.hpp. The last call counts.
   Router& error_documents(ErrorForm form);
-  // Applies to routes of openapi::ContractRoutes that are added after this call and do not say
-  // otherwise. openapi::check_replies() covers the service's own documents as well.
+  // Applies to routes of openapi::ContractRoutes that are added after this call without this
+  // setting. openapi::check_replies() covers the service's documents as well.
   Router& check_replies(ReplyChecks checks) noexcept;
-  // The services for Inject<T>; they outlive the Service. An Application calls it.
+  // Sets the services for Inject<T>; they outlive the Service. An Application calls it.
   Router& services(const registry::Services& services) noexcept;
-  // Builds the Service. The Error has every mistake, one a line, with the routes that it concerns.
+  // Builds the Service. The Error has every mistake, one a line, with its routes.
   Result<Service> build() &&;
 };
 

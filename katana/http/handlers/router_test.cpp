@@ -17,7 +17,7 @@ Reply fine() { return Reply::text("fine"); }
 
 class RouterTest : public ServiceTest {
  protected:
-  // Answers on the router's routes as they are by then.
+  // Answers with the routes that the router has at this time.
   FakeExchange& serve(std::string_view method, std::string_view target) {
     if (!service_) {
       auto built = std::move(router).build();

@@ -10,7 +10,7 @@
 namespace katana {
 namespace {
 
-// A job has its own descriptor: the coroutine may be gone before it ends.
+// A job has a separate descriptor: the coroutine may be destroyed before the job ends.
 Task<Result<void>> sync_copy(Result<Descriptor> copied, thread::Pool* pool) {
   if (!copied) co_return std::unexpected(copied.error());
   if (pool == nullptr) co_return NewFile::sync(copied->get());
@@ -47,7 +47,7 @@ Task<SaveResult> ContentReader::save_to(const Folder& folder, std::string name) 
 
 Task<SaveResult> ContentReader::save_to(const Folder& folder, std::string name,
                                         SaveOptions options) {
-  ContentReader content = *this;  // its own: the caller's may be gone while this waits
+  ContentReader content = *this;  // a copy: the caller's may be destroyed while this waits
   const std::uint64_t bytes_max = options.bytes_max.value_or(UINT64_MAX);
   if (content.length().value_or(0) > bytes_max)
     co_return std::unexpected(detail::save_too_large(bytes_max));

@@ -1,4 +1,4 @@
-// save_to(): the content of a request as a file in a folder, streamed.
+// save_to(): streams the body of a request into a file of a folder.
 //
 //   router.put("/files/{name}", [&folder](Path<std::string> name, ContentReader content,
 //                                         ReplyWriter reply) -> Task<void> {
@@ -12,13 +12,14 @@
 //   507  the disk or a quota is full
 //   503  the file cannot be written for another reason, which is the cause() of the reply
 //
-// Owns       the file until it is whole (http/files/new_file.hpp).
+// Owns       the file until it is complete (http/files/new_file.hpp).
 // Borrows    the folder and the pool.
-// Thread     its reactor's, which writes to the page cache; with a pool, that syncs.
-// Allocates  a piece of the content at a time.
+// Thread     its reactor's, which writes to the page cache. With a pool, a thread of the pool
+//            syncs.
+// Allocates  one piece of the body at a time.
 // Fails      by a Reply, as above.
-// Invariant  the file has its name only once it is whole: when the client leaves, the limit is
-//            passed or the handler's time is up, nothing is left.
+// Invariant  the file gets its name only once it is complete. When the client leaves, the limit is
+//            exceeded or the handler's time is over, nothing is left.
 #pragma once
 
 #include <cstdint>
@@ -39,16 +40,16 @@ class Pool;
 
 // How save_to() writes a file.
 struct SaveOptions {
-  // No separate limit: that of the route (RouteDefaults::streamed_bytes_max).
+  // Empty: only the limit of the route applies (RouteDefaults::streamed_bytes_max).
   std::optional<std::uint64_t> bytes_max = {};
   Existing existing = Existing::replace;
-  // The disk has content and name before the reply (fsync).
+  // Content and name are on the disk before the reply (fsync).
   bool sync = false;
-  // Whose threads wait for the disk; null: the reactor does, with all that it serves.
+  // A thread of this pool waits for the disk. Null: the reactor waits, with all its connections.
   thread::Pool* pool = nullptr;
 };
 
-// What save_to() has written.
+// The file that save_to() has written.
 struct SavedFile {
   std::string name;        // within the folder
   std::uint64_t size = 0;  // bytes

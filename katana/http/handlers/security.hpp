@@ -1,4 +1,4 @@
-// SecurityDocumentation: what a middleware says about who may pass it, for Router::build() and for
+// SecurityDocumentation: the clients that a middleware lets pass, for Router::build() and for
 // OpenAPI.
 //
 // Owns       its texts.
@@ -18,7 +18,7 @@ namespace katana {
 struct OAuthFlow {
   // How the client gets its token.
   enum class Kind : std::uint8_t { authorization_code, client_credentials, implicit, password };
-  // Which of them it is.
+  // The way to get a token.
   Kind kind = Kind::authorization_code;
   std::string authorization_url = {};  // of authorization_code and implicit
   std::string token_url = {};          // of all but implicit
@@ -29,7 +29,7 @@ struct OAuthFlow {
 // A way to identify the client, as OpenAPI names them (Security Scheme Object, OpenAPI 3.1
 // §4.8.27).
 struct SecurityScheme {
-  // What it is made of.
+  // The carrier of the credentials.
   enum class Kind : std::uint8_t {
     http,            // the field Authorization, with a scheme
     field,           // a field of the request with a key in it
@@ -40,7 +40,7 @@ struct SecurityScheme {
     oauth2,          // a token of an OAuth 2 server, by one of `flows`
   };
   std::string name = {};  // of the scheme in the document: "bearer"
-  // Decides what `detail` is.
+  // Decides the meaning of `detail`.
   Kind kind = Kind::http;
   // The scheme of Authorization, the name of the field, cookie or parameter, or the URL.
   std::string detail = {};

@@ -5,7 +5,7 @@
 namespace katana::detail {
 namespace {
 
-// Bytes that separate at the front of `text`: 0 when it does not begin with one.
+// Returns the size of the separator at the front of `text`; 0 if there is none.
 std::size_t separator_size(Bytes text, char separator) noexcept {
   if (text.front() == separator || (separator == ' ' && text.front() == '+')) return 1;
   if (text.front() != '%' || text.size() < 3) return 0;

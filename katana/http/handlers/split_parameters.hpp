@@ -1,4 +1,4 @@
-// Parameters of other styles than one name for each value, as OpenAPI has them:
+// Parameters in other styles than one name for each value, as OpenAPI has them:
 //
 //   SplitQuery<T>, SplitHeader<T>, SplitCookie<T>
 //                                   lists that katana_separators() names
@@ -12,7 +12,7 @@
 // Owns       its values.
 // Thread     its reactor's.
 // Allocates  what the members need.
-// Fails      400 with the parameter's name, what was expected and what came.
+// Fails      400 with the parameter's name, the expected and the received value.
 #pragma once
 
 #include <array>
@@ -30,32 +30,31 @@ namespace katana {
 // The query as the members of T; lists are split.
 template <Described T>
 struct SplitQuery {
-  T value;  // what was read
+  T value;  // the value that was read
 };
 // Header fields as the members of T; lists are split.
 template <Described T>
 struct SplitHeader {
-  T value;  // what was read
+  T value;  // the value that was read
 };
 // Cookies as the members of T; lists are split.
 template <Described T>
 struct SplitCookie {
-  T value;  // what was read
+  T value;  // the value that was read
 };
 
 // How a segment is written: 3,4 or .3.4 or ;name=3,4.
 enum class SegmentStyle : std::uint8_t { simple, label, matrix };
 
-// The next {parameter} of the pattern, of that style: a value or a std::vector of values.
+// The next {parameter} of the pattern, in that style: a value or a std::vector of values.
 template <class T, SegmentStyle style, bool explode = false>
 struct StyledPath {
-  T value;  // what was read
+  T value;  // the value that was read
 };
 
 namespace detail {
 
-// What IfSent<P> holds: the value, or, where the media type counts (base/values/content_of.hpp),
-// all.
+// The value of IfSent<P>. It is all of P where the media type counts (base/values/content_of.hpp).
 template <class P>
 struct SentBy {
   using Type = decltype(P::value);
@@ -70,16 +69,16 @@ struct SentBy<P> {
 
 }  // namespace detail
 
-// Content that may be left out: nothing without content and Content-Type, else as P.
+// A body that may be left out. Empty without body and Content-Type, otherwise as P.
 template <class P>
 struct IfSent {
-  std::optional<typename detail::SentBy<P>::Type> value;  // nothing: there was no content
+  std::optional<typename detail::SentBy<P>::Type> value;  // empty: there was no body
 };
 
 namespace detail {
 
-// The first piece of `rest`, which loses it and the separator. An escaped separator counts where it
-// has to be escaped: "%20", "+", "%7C", "%09"; a comma only as it is.
+// Returns the first piece of `rest`, and removes it with the separator. An escaped separator counts
+// where it must be escaped: "%20", "+", "%7C", "%09"; a comma only as it is.
 Bytes cut_item(Bytes& rest, char separator, bool& more) noexcept;
 
 inline Bytes trimmed_item(Bytes item) noexcept {
@@ -131,7 +130,7 @@ class SplitQueryPairs {
   bool more_ = false;
 };
 
-// The same of header fields or cookies, whose pairs are P.
+// The same for header fields or cookies; P reads their pairs.
 template <class T, class P>
 class SplitPairs {
  public:
@@ -197,7 +196,7 @@ struct Extractor<SplitCookie<T>> {
   }
 };
 
-// The items of a segment, still encoded; nothing when it is not of the style.
+// The items of a segment, still encoded; nothing if it is not in the style.
 std::optional<std::vector<Bytes>> segment_items(Bytes segment, Bytes name, SegmentStyle style,
                                                 bool explode, bool is_list);
 Error bad_segment(Bytes name, Bytes segment, SegmentStyle style);

@@ -17,10 +17,10 @@ using http::Coding;
 
 constexpr std::size_t path_bytes_max = 1024;
 
-// A file's path below its folder, made of what a pattern's rest stands for.
+// A file's path below its folder, made from the value of the pattern's rest parameter.
 class FilePath {
  public:
-  // False: no file can have this name.
+  // Returns false if no file can have this name.
   bool assign(Bytes path, const FilesOptions& options) {
     if (path.size() + options.index.size() > path_bytes_max) return false;
     for (Bytes rest = path; !rest.empty();) {
@@ -37,7 +37,7 @@ class FilePath {
   }
 
   Bytes bytes() const noexcept { return {text_.data(), size_}; }
-  // It was a folder that was named.
+  // True if the path names a folder.
   bool is_folder() const noexcept { return is_folder_; }
 
  private:
@@ -46,8 +46,8 @@ class FilePath {
     const auto size = http::decode_segment(segment, std::span(text_).subspan(size_));
     if (!size) return false;
     const Bytes name(text_.data() + size_, *size);
-    // Neither can come from a normal path; they are refused here too, because everything hangs on
-    // it.
+    // Neither can come from a normal path. They are refused here as well, because the safety of the
+    // folder depends on it.
     if (name.find('/') != Bytes::npos || name.find('\0') != Bytes::npos || name == "..") {
       return false;
     }
@@ -62,8 +62,7 @@ class FilePath {
   bool is_folder_ = false;
 };
 
-// To the same name with a slash, relative to what was asked for: nothing in it can name another
-// host.
+// Redirects to the same name with a slash, relative to the request: it cannot lead to another host.
 Reply redirect_to_folder(Bytes path, Bytes query) {
   const Bytes name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   Text location(Bytes("./"));
@@ -78,7 +77,7 @@ Reply redirect_to_folder(Bytes path, Bytes query) {
     }
   }
   location.push_back('/');
-  constexpr std::size_t query_bytes_max = 1024;  // the fields of a reply have to fit its head
+  constexpr std::size_t query_bytes_max = 1024;  // the fields of a reply must fit its head
   if (!query.empty() && query.size() <= query_bytes_max) {
     location.push_back('?');
     location.append(query);
@@ -90,7 +89,7 @@ Reply answer_with(const FileSet& set, const http::Head& head, Instant now) {
   http::Codings only_plain;
   only_plain.insert(Coding::identity);
   const http::Codings codings = set.codings();
-  // A peer that accepts nothing of what there is gets the file as it is (RFC 9110 §12.5.3).
+  // A client that accepts none of the codings gets the file without one (RFC 9110 §12.5.3).
   const Coding coding =
       codings == only_plain
           ? Coding::identity
@@ -105,7 +104,7 @@ FilesOptions checked(FilesOptions options) {
 
 std::uint64_t next_number() noexcept {
   static std::atomic<std::uint64_t> last = 0;
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // only that no two are the same
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // only the uniqueness matters
 }
 
 }  // namespace
@@ -138,7 +137,7 @@ FileCache& FilesHandler::cache() const {
     std::uint64_t number;
     FileCache* cache;
   };
-  // A handler that is gone leaves an unused entry.
+  // A destroyed handler leaves an unused entry.
   static thread_local std::vector<Known> known;
   for (const Known& each : known) {
     if (each.number == number_) return *each.cache;

@@ -1,15 +1,16 @@
 // FilesHandler: files of a folder as a route; see Group::files().
 //
-// What it knows of HTTP: conditional requests, ranges, codings that lie beside a file, and folders.
-// What it knows of names: a path is what the router made of it, decoded once and without dot
-// segments; a segment that is empty, that has a slash in it, or that is hidden is not found; and
-// the kernel keeps the rest beneath the folder (open_file.hpp).
+// The handler supports conditional requests, ranges, compressed files beside a file, and folders.
+//
+// A path is decoded once and has no dot segments: the router has removed them. A segment that is
+// empty, that has a slash in it, or that is hidden is not found. The kernel keeps every path
+// beneath the folder (open_file.hpp).
 //
 // Owns       the folder, the options, and a FileCache for each thread that serves.
 // Thread     any at once.
 // Allocates  from the recycler, and from the heap when a file is opened.
-// Fails      404 for what is not there, 403 for what may not be read, 503 without a descriptor. A
-//            file that becomes shorter while it is sent breaks the connection.
+// Fails      404 for a file that is missing, 403 for one that may not be read, 503 without a
+//            descriptor. A file that becomes shorter while it is sent breaks the connection.
 #pragma once
 
 #include <memory>

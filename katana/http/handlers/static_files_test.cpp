@@ -209,7 +209,7 @@ TEST_F(StaticFilesTest, a_range_of_what_the_file_was_before_is_the_whole_of_what
   const std::string tag = field("ETag");
   EXPECT_EQ(get("a.txt", "Range: bytes=0-0\nIf-Range: " + tag + "\n").status, 206u);
   EXPECT_EQ(get("a.txt", "Range: bytes=0-0\nIf-Range: \"other\"\n").status, 200u);
-  // A date that was set is no evidence that no byte has changed.
+  // A date that was set does not prove that no byte has changed.
   EXPECT_EQ(get("a.txt", "Range: bytes=0-0\nIf-Range: " + std::string(date) + "\n").status, 200u);
   std::ofstream(files_.path("written.txt")) << "0123456789";
   get("written.txt");
@@ -219,7 +219,7 @@ TEST_F(StaticFilesTest, a_range_of_what_the_file_was_before_is_the_whole_of_what
             200u);
 }
 
-// As in the store of Nix, in images that are built reproducibly, and behind cp -p and rsync -t.
+// As in the store of Nix, in reproducible images, and after cp -p and rsync -t.
 TEST_F(StaticFilesTest, another_content_of_the_same_size_and_date_has_another_tag) {
   for (const std::int64_t date_s : {std::int64_t{0}, std::int64_t{1}, std::int64_t{315'532'800},
                                     TestFolder::old_s, std::int64_t{1'700'000'000}}) {
@@ -231,7 +231,7 @@ TEST_F(StaticFilesTest, another_content_of_the_same_size_and_date_has_another_ta
     const std::string tag = field("ETag");
     EXPECT_TRUE(tag.starts_with('"')) << tag;
     get("copy.js");
-    EXPECT_EQ(field("ETag"), tag);  // as other hosts say it
+    EXPECT_EQ(field("ETag"), tag);  // the same on other hosts
     files_.write("new", "page TWO", date_s);
     std::filesystem::rename(files_.path("new"), files_.path("app.js"));
     reactor_.pass(seconds(1));

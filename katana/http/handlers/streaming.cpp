@@ -9,7 +9,7 @@
 
 namespace katana::detail {
 
-// Decoded content that a read gets at most, but for more that it asks for.
+// The decoded bytes that a read gets at most, unless it asks for more.
 constexpr std::size_t decoded_bytes_max = 64 * 1024;
 
 bool Stream::on_content(Bytes piece, bool last) noexcept {
@@ -60,7 +60,7 @@ bool Stream::has_received(std::size_t wanted) noexcept {
   return ended_ || (!received_.empty() && received_.size() >= wanted);
 }
 
-// What fails ends the content; the read that comes to it throws.
+// A failure ends the content; the read that reaches it throws.
 void Stream::decode(std::size_t wanted) noexcept {
   const std::size_t enough = std::max(wanted, decoded_bytes_max);
   try {
@@ -75,7 +75,7 @@ void Stream::decode(std::size_t wanted) noexcept {
   }
 }
 
-// Within the handler of the exception.
+// Called in the catch block of the exception.
 void Stream::report(Bytes what) noexcept {
   exchange_.report_failure({.what = what, .exception = std::current_exception()});
 }
@@ -157,7 +157,7 @@ bool Stream::write(Bytes content) {
   return take(content);
 }
 
-// What comes of it may wait for room, but not more than of one call: the next one is refused then.
+// Coded bytes may wait for room, but only those of one call: the next call is then refused.
 bool Stream::take(Bytes content) {
   if (encoder_ == nullptr) {
     if (!exchange_.write(content)) return false;
@@ -172,11 +172,11 @@ bool Stream::take(Bytes content) {
 
 namespace {
 
-// Keeps what a source writes, up to a bound; then there is no room until it is taken.
+// Keeps the output of a source, up to a bound; then there is no room until it is taken.
 class KeptContent final : public ContentSink {
  public:
   bool write(Bytes content) noexcept override {
-    // Nothing is refused while there is nothing: a source may write as much at a time as it likes.
+    // An empty buffer refuses nothing: a source may write any amount at a time.
     if (!kept_.empty() && kept_.size() + content.size() > kept_bytes_max) return false;
     kept_.append(content);
     return true;

@@ -1,4 +1,4 @@
-// ContentReader and ReplyWriter: the streaming forms of content and reply, for coroutines.
+// ContentReader and ReplyWriter: request body and reply as streams, for coroutines.
 //
 //   Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {
 //     reply.begin(200, "application/octet-stream");
@@ -9,18 +9,17 @@
 //     }
 //   }
 //
-// Owns       pieces that were read belong to the handler; what is written is copied.
-// Borrows    a piece that for_each() shows, from where it was received: for the call that it is
-//            shown to.
+// Owns       the handler owns the pieces that it reads; written bytes are copied.
+// Borrows    a piece that for_each() shows, from the input buffer, for the call of the visitor.
 // Thread     its reactor's.
 // Allocates  from the recycler.
-// Fails      read() throws std::runtime_error for content that decompression() cannot decode: a
-//            handler that lets it pass before begin() has it answered with 400 or 413. So does
-//            for_each(), which also throws what its callable throws. Otherwise never: when the
+// Fails      read() throws std::runtime_error for a body that decompression() cannot decode. If
+//            this exception leaves the handler before begin(), the reply is 400 or 413. for_each()
+//            throws the same, and any exception of its callable. There is no other error. When the
 //            client leaves, sends malformed content or is too slow, the coroutine is destroyed
 //            where it waits. A handler that throws before begin() is answered with 500; later the
 //            connection is reset.
-// Invariant  the client is read only as fast as the handler asks, and written only as fast as it
+// Invariant  the client is read only as fast as the handler reads, and written only as fast as it
 //            reads.
 #pragma once
 
@@ -50,7 +49,7 @@ struct SaveOptions;
 
 namespace detail {
 
-// What a streaming handler and its exchange share; lives as long as the exchange.
+// State that a streaming handler and its exchange share; lives as long as the exchange.
 class Stream : public session::Pending {
  public:
   Stream(session::Exchange& exchange, bool has_middleware) noexcept
@@ -113,9 +112,9 @@ class Stream : public session::Pending {
   friend class katana::ReplyWriter;
 
   void begin(const Reply& reply, std::int64_t length);
-  // The handler is done, and its reply ends when everything is written. May destroy this object.
+  // The handler has ended; its reply ends when everything is written. May destroy this object.
   void end() noexcept;
-  // What the middleware of the route makes of a reply's head.
+  // Runs the middleware of the route on the head of a reply.
   virtual void run_middleware(Reply& reply) = 0;
 
   session::Exchange& exchange_;
@@ -125,14 +124,14 @@ class Stream : public session::Pending {
   Waiting writer_;
   Visit visit_ = nullptr;  // null: the reader wants its own pieces
   void* visitor_ = nullptr;
-  std::exception_ptr visit_failure_;  // thrown where the reader goes on
+  std::exception_ptr visit_failure_;  // thrown when the reader continues
   std::size_t wanted_ = 1;
-  std::size_t taken_bytes_ = 0;               // the piece that the handler has
-  std::size_t noted_bytes_ = 0;               // and what it says that it keeps
-  std::uint64_t left_ = 0;                    // of the content that begin() announced
+  std::size_t taken_bytes_ = 0;               // the piece that the handler got last
+  std::size_t noted_bytes_ = 0;               // the bytes that it noted with note_kept()
+  std::uint64_t left_ = 0;                    // the rest of the length that begin() announced
   std::unique_ptr<ContentDecoder> decoder_;   // null: the content has no coding
-  std::shared_ptr<coding::Encoder> encoder_;  // null: neither has the reply
-  Text coded_;                                // and has not found room yet
+  std::shared_ptr<coding::Encoder> encoder_;  // null: the reply has no coding
+  Text coded_;                                // coded, and waits for room
   const bool has_middleware_;
   bool begun_ = false;
   bool ending_ = false;  // the handler is done
@@ -140,17 +139,18 @@ class Stream : public session::Pending {
 
  private:
   void begin_with(const Reply& reply, std::int64_t length);
-  // False: no room. Throws what the handler did wrong.
+  // Returns false if there is no room. Throws for a mistake of the handler.
   bool write(Bytes content);
-  // False: no room. Throws for want of memory.
+  // Returns false if there is no room. Throws if there is no memory.
   bool take(Bytes content);
   bool send_coded() noexcept;
-  // There is enough to read, or nothing will come any more.
+  // Enough can be read, or nothing more will arrive.
   bool has_received(std::size_t wanted) noexcept;
   void decode(std::size_t wanted) noexcept;
-  // Shows what there is, and keeps nothing of it. True: it was the last. Throws what `visit` does.
+  // Passes the received bytes to `visit`, and keeps none. Returns true if they were the last.
+  // Rethrows exceptions of `visit`.
   bool visit_received(Visit visit, void* visitor);
-  // Content comes while the reader waits in for_each().
+  // Content arrives while the reader waits in for_each().
   bool show_content(Bytes piece, bool last) noexcept;
   void throw_if_malformed() const;
   void report(Bytes what) noexcept;
@@ -158,20 +158,21 @@ class Stream : public session::Pending {
 
 }  // namespace detail
 
-// The content of a request, in pieces, as a coroutine wants them. The coroutine is destroyed when
-// the client leaves or is too slow. Its reactor's thread.
+// The body of a request, in pieces, for a coroutine. The coroutine is destroyed when the client
+// leaves or is too slow. Its reactor's thread.
 class ContentReader {
  public:
   explicit ContentReader(detail::Stream& stream) noexcept : stream_(&stream) {}
-  // The next piece; empty at the end. The first read asks the client to go on, if it waits for that
-  // (Expect).
+  // Reads the next piece; empty at the end. If the client sent Expect, the first read tells it to
+  // send the body.
   auto read() noexcept { return detail::Stream::ReadAwaiter{*stream_, 1}; }
-  // All that is left if it is less than `bytes`, else at least so much.
+  // Reads all that is left if it is less than `bytes`, otherwise at least this many bytes.
   auto read_at_least(std::size_t bytes) noexcept {
     return detail::Stream::ReadAwaiter{*stream_, bytes};
   }
-  // Shows all that is left to `visit`, piece by piece as it is received, without a copy: a piece is
-  // gone when `visit` returns, which cannot wait. A variable, because it is called until the end.
+  // Passes all that is left to `visit`, piece by piece as it is received, without a copy. A piece
+  // is gone when `visit` returns, and `visit` cannot wait. It must be a variable, because it is
+  // called until the end.
   template <class Visitor>
   auto for_each(Visitor& visit) noexcept {
     static_assert(std::is_invocable_r_v<void, Visitor&, Bytes>,
@@ -184,13 +185,13 @@ class ContentReader {
   Task<std::expected<SavedFile, Reply>> save_to(const Folder& folder, std::string name);
   Task<std::expected<SavedFile, Reply>> save_to(const Folder& folder, std::string name,
                                                 SaveOptions options);
-  // Everything has been received; what read() did not return yet comes with the next one.
+  // Everything has been received; the next read() returns the bytes that are left.
   bool ended() const noexcept { return stream_->ended_; }
-  // What the handler keeps of what it has read, which counts as memory that the client holds.
+  // Sets the bytes that the handler keeps of the body. They count as memory that the client holds.
   void note_kept(std::size_t bytes) noexcept { stream_->noted_bytes_ = bytes; }
-  // What the request says its content's size is.
+  // The length of the body as the request states it.
   std::optional<std::uint64_t> length() const noexcept {
-    if (stream_->decoder_ != nullptr) return std::nullopt;  // it is that of what is coded
+    if (stream_->decoder_ != nullptr) return std::nullopt;  // the length of coded bytes
     return stream_->exchange_.content_length();
   }
 
@@ -202,8 +203,8 @@ class ContentReader {
 class ReplyWriter {
  public:
   explicit ReplyWriter(detail::Stream& stream) noexcept : stream_(&stream) {}
-  // Sends status, type and fields and, of `reply`, nothing else: its content is what write() adds
-  // until the coroutine ends. `length` when it is known, which the content then must have. Throws
+  // Sends status, type and fields of `reply`, and nothing else. The body consists of the pieces of
+  // write() until the coroutine ends. If `length` is given, the body must have this length. Throws
   // std::invalid_argument for a reply that is invalid(). The first call counts.
   void begin(const Reply& reply, std::int64_t length = http::unknown_length) {
     stream_->begin(reply, length);
@@ -219,8 +220,8 @@ class ReplyWriter {
   detail::Stream* stream_;
 };
 
-// A whole reply through a writer: text, JSON, a problem, a file. Throws std::logic_error for one
-// whose source waits for more than room, as events do: a handler returns those.
+// Sends a complete reply through a writer: text, JSON, a problem, a file. Throws std::logic_error
+// for a reply whose source waits for more than room, as events do: a handler returns those.
 Task<void> send(ReplyWriter writer, Reply whole);
 
 }  // namespace katana

@@ -114,7 +114,7 @@ TEST_F(StreamingTest, nothing_is_read_before_it_is_asked_for_and_no_more_than_is
   Text first;
   route([&](ContentReader content, ReplyWriter reply) -> Task<void> {
     first = co_await content.read();
-    co_await gate_;  // busy with something else
+    co_await gate_;  // busy with other work
     reply.begin(200, "text/plain");
     Text second = co_await content.read();
     co_await reply.write(second.bytes());
@@ -169,7 +169,7 @@ TEST_F(StreamingTest, for_each_shows_pieces_where_they_were_received) {
   const std::vector<const char*> received{first.data(), second.data()};
   EXPECT_TRUE(exchange_->streamed(std::move(first), false));
   EXPECT_TRUE(exchange_->streamed(std::move(second), false));
-  EXPECT_TRUE(exchange_->streamed("", false));  // nothing is no piece
+  EXPECT_TRUE(exchange_->streamed("", false));  // an empty piece is none
   EXPECT_EQ(places, received);
   EXPECT_EQ(exchange_->pending_bytes(), held);
   EXPECT_TRUE(exchange_->content_sent.empty());
@@ -454,7 +454,7 @@ TEST_F(StreamingTest, the_source_of_a_reply_that_is_sent_is_asked_as_there_is_ro
   exchange_->capacity = 0;
   exchange_->serve(*dispatcher_);
   EXPECT_EQ(exchange_->status, 200u);
-  EXPECT_EQ(asked, 1);  // and not again before what it wrote is taken
+  EXPECT_EQ(asked, 1);  // and not again before its output is taken
   exchange_->make_writable(SIZE_MAX);
   EXPECT_EQ(exchange_->content_sent.size(), 200'000u);
   EXPECT_TRUE(exchange_->completed);

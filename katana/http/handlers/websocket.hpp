@@ -1,4 +1,4 @@
-// WebSocket routes: what becomes a WebSocket connection, and who handles it.
+// WebSocket routes: which requests become WebSocket connections, and their handlers.
 //
 //   router.websocket("/echo", {.on_message = [](WebSocket& to, Bytes payload, MessageKind kind) {
 //     to.send(payload, kind);
@@ -7,13 +7,13 @@
 //     return std::make_unique<Chat>(topics, request.field("Cookie"));
 //   });
 //
-// The routes stand in the same table as all others. The middleware of their groups runs before the
+// The routes are in the same table as all others. The middleware of their groups runs before the
 // handshake, and may answer instead of it; `after` sees refusals, and not the 101. A handler's
 // factory may take a value of middleware: [](FromContext<User> user) { … }.
 //
 // Owns       the function that makes handlers, or the callbacks.
 // Thread     one object serves all reactors at once; a WebSocketHandler belongs to one.
-// Fails      a handshake that is not right is answered with a problem document: 400, 403, 405, 426.
+// Fails      an invalid handshake is answered with a problem document: 400, 403, 405, 426.
 #pragma once
 
 #include <concepts>
@@ -40,17 +40,18 @@ using session::WebSocket;
 using session::WebSocketHandle;
 using session::WebSocketHandler;
 
-// What a route accepts.
+// The handshakes that a route accepts.
 struct WebSocketRules {
-  // Pages of all other hosts may connect: only where nothing depends on cookies.
+  // Pages of all other hosts may connect. Use it only where nothing depends on cookies.
   bool any_origin = false;
-  // Of pages that may connect beside those of the same host, as "https://example.org".
+  // The origins of other pages that may connect, as "https://example.org". Pages of the same host
+  // always may.
   std::vector<std::string> origins = {};
-  // That are spoken here, the preferred one first; at most 64 bytes each.
+  // The subprotocols of the route, the preferred one first; at most 64 bytes each.
   std::vector<std::string> subprotocols = {};
 };
 
-// A handler without its own state, for all connections of a route.
+// A handler without state, for all connections of a route.
 struct WebSocketCallbacks {
   // As those of WebSocketHandler; an empty one does nothing.
   std::function<void(WebSocket&)> on_open = {};

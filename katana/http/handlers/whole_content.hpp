@@ -1,7 +1,7 @@
-// WholeContent: what a reply had as its content, handed on in pieces as there is room.
+// WholeContent: the complete body of a reply, written in pieces as there is room.
 //
-// Owns       the content, if the reply did.
-// Borrows    otherwise what the reply referred to, which outlives it.
+// Owns       the body, if the reply owned it.
+// Borrows    otherwise the bytes that the reply referred to, which outlive it.
 // Thread     its reactor's.
 // Allocates  never.
 #pragma once
@@ -16,7 +16,7 @@ namespace katana::detail {
 
 class WholeContent final : public ContentSource {
  public:
-  // `stays` is the content when `owned` is empty.
+  // `stays` is the body when `owned` is empty.
   WholeContent(Text owned, Bytes stays, std::size_t piece_bytes) noexcept
       : owned_(std::move(owned)),
         left_(owned_.empty() ? stays : owned_.bytes()),

@@ -12,10 +12,10 @@
 namespace katana {
 namespace {
 
-// 136 years: what is more is that, as RFC 9111 §1.2.2 has it.
+// 136 years; RFC 9111 §1.2.2 lets a cache use this for every larger number.
 constexpr std::int64_t seconds_max = INT32_MAX;
 
-// What is no number has ended already.
+// Text that is no number counts as zero: the time is over.
 Duration delta_of(Bytes text) noexcept {
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
     text = text.substr(1, text.size() - 2);
@@ -29,7 +29,7 @@ Duration delta_of(Bytes text) noexcept {
   return seconds(std::min(number, seconds_max));
 }
 
-// Of two the shorter one.
+// Keeps the shorter of two durations.
 void shorten(std::optional<Duration>& to, Duration given) noexcept {
   to = to ? std::min(*to, given) : given;
 }
@@ -49,7 +49,7 @@ void read(CacheControl& to, Bytes directive) noexcept {
     shorten(to.stale_if_error, delta_of(value));
   } else if (is("no-store")) {
     to.no_store = true;
-  } else if (is("no-cache")) {  // with names of fields, too: whole
+  } else if (is("no-cache")) {  // with names of fields, too: it counts for all
     to.no_cache = true;
   } else if (is("private")) {
     to.is_private = true;
@@ -78,13 +78,13 @@ void for_each_value(Bytes lines, Bytes name, Each&& each) {
   }
 }
 
-// A time that is no integer has ended: RFC 9213 §2.1 has no other type for it.
+// A value that is no integer counts as zero: RFC 9213 §2.1 has no other type for a time.
 Duration delta_of(const http::DictionaryMember& member) noexcept {
   if (!member.is_integer()) return {};
   return seconds(std::clamp<std::int64_t>(member.integer, 0, seconds_max));
 }
 
-// The last member of a key counts. A restriction with a value that has no meaning restricts.
+// The last member of a key counts. A restriction with a meaningless value still restricts.
 void read(CacheControl& to, const http::DictionaryMember& member) noexcept {
   const bool is_set = !member.is_boolean() || member.boolean;
   const auto is = [key = member.key](Bytes known) { return key == known; };

@@ -1,4 +1,4 @@
-// Whatever fields say: what is read of Cache-Control and written again is read the same.
+// Whatever the fields: Cache-Control that is read, written and read again has the same values.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

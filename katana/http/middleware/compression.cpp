@@ -21,7 +21,7 @@ using http::Coding;
 
 // A reply of more than this is compressed piece by piece.
 constexpr std::size_t whole_bytes_max = 32 * 1024;
-// What is compressed before others have their turn: some tenths of a millisecond.
+// The bytes that are compressed before others have their turn: some tenths of a millisecond.
 constexpr std::size_t piece_bytes = 16 * 1024;
 
 // ---- the fields of a reply, which are complete lines ----
@@ -75,12 +75,11 @@ class CodedContent final : public ContentSource, private ContentSink {
         encode({}, Flush::finish);
         continue;
       }
-      if (!waits_ && !flushed_) {  // it has nothing to say at present: what it said goes
+      if (!waits_ && !flushed_) {  // no output for now: flush the encoder
         encode({}, Flush::flush);
         flushed_ = true;
       }
-      // Refused room: so that others have their turn. It goes on at once where waiting is
-      // impossible.
+      // There was no room: others have their turn. If waiting is impossible, it continues at once.
       if (!waits_ || sink.yield()) {
         (void)send(sink);
         return false;
@@ -89,7 +88,7 @@ class CodedContent final : public ContentSource, private ContentSink {
   }
 
  private:
-  // False: no room.
+  // Returns false if there is no room.
   bool send(ContentSink& sink) {
     if (!coded_.empty() && !sink.write(coded_.bytes())) return false;
     coded_.clear();
@@ -128,7 +127,7 @@ class CodedContent final : public ContentSource, private ContentSink {
 
 class Compressor {
  public:
-  // `offered`: of the codecs of the options.
+  // `offered`: a subset of the codecs of the options.
   Compressor(CompressionOptions options, http::Codings offered)
       : options_(std::move(options)), offered_(offered) {
     offered_.insert(Coding::identity);
@@ -136,7 +135,7 @@ class Compressor {
 
   void apply(const RequestView& request, session::Exchange& exchange, Reply& reply) const {
     if (reply.status() == 304)
-      add_vary(reply, "Accept-Encoding");  // as the 200 that it stands for would have it
+      add_vary(reply, "Accept-Encoding");  // as the 200 in its place would have it
     if (!is_candidate(reply)) return;
     add_vary(reply, "Accept-Encoding");
     const auto best = http::AcceptedCodings(request.head()).best_of(offered_);
@@ -182,7 +181,7 @@ class Compressor {
 
   bool is_candidate(Reply& reply) const {
     const unsigned status = reply.status();
-    // A part (206) does not say what it is a part of.
+    // A part (206) does not show the whole that it belongs to.
     if (reply.invalid() || status == 204 || status == 206 || status == 304) return false;
     const bool streams = reply.source() != nullptr;
     const bool is_head = PreparedReply::is_head(reply);
@@ -218,13 +217,13 @@ class Compressor {
     PreparedReply::append_fields(reply, http::coding_name(coding));
     PreparedReply::append_fields(reply, "\r\n");
     if (const auto tag = find_line(reply.fields(), "ETag"); tag && !tag->value.starts_with("W/")) {
-      // A version is that of the resource: If-Match, which takes no weak tags, must know it again.
+      // A version belongs to the resource: If-Match, which takes no weak tags, must recognise it.
       const Text coded = PreparedReply::has_version(reply)
                              ? http::coded_tag(tag->value, http::coding_name(coding))
                              : format_text("W/{}", tag->value);
       replace_line(reply, *tag, format_text("ETag: {}\r\n", coded.bytes()).bytes());
     }
-    // A range would be one of what is made anew each time.
+    // A range would be part of a body that is compressed anew each time.
     if (const auto line = find_line(reply.fields(), "Accept-Ranges")) {
       replace_line(reply, *line, {});
     }

@@ -1,4 +1,4 @@
-// Compression of replies, and decompression of what requests bring, as middleware.
+// Compression of replies, and decompression of request bodies, as middleware.
 //
 //   Router router;
 //   router.use(compression());
@@ -8,9 +8,9 @@
 // Thread     any: the reactor's that serves.
 // Allocates  an encoder for each reply that is compressed, from the heap.
 // Fails      Router::build() for a coding that the program does not have. 406 when a client refuses
-//            everything that could be sent; for requests 415 (not a coding that is known), 400 (not
-//            in it), 413 (more than the limits allow).
-// Invariant  what is compressed already, or must not be changed, is sent as it is; a reply that
+//            everything that could be sent. For requests 415 (an unknown coding), 400 (the body is
+//            not in its coding), 413 (more than the limits allow).
+// Invariant  a compressed reply, and one that must not be changed, is sent as it is. A reply that
 //            depends on Accept-Encoding says so (Vary).
 #pragma once
 
@@ -27,18 +27,18 @@
 
 namespace katana {
 
-// Which replies are compressed, and how.
+// Selects the replies that are compressed, and the codings.
 struct CompressionOptions {
-  // What the program has to compress with; coding::brotli() and coding::zstd() are separate
-  // components. Among codings that the client likes equally it gets the first of br, zstd, gzip.
+  // The codecs for compression; coding::brotli() and coding::zstd() are separate components. Among
+  // codings that the client likes equally it gets the first of br, zstd, gzip.
   coding::Codecs codecs = {};
-  // Those that are offered, by name; empty: all that the program has. Router::build() fails for one
-  // that it does not have.
+  // The names of the codings that are offered; empty: all that the program has. Router::build()
+  // fails for one that it does not have.
   std::vector<std::string> codings = {};
-  // Less is sent as it is: a head saves no more, and the work is the same.
+  // Smaller replies are sent as they are: a head saves no more, and the work is the same.
   std::uint64_t bytes_min = 1024;
-  // Media types that are worth it: one in full, or with a star at its begin or end. Server-sent
-  // events are left alone, because each is to arrive at once.
+  // Media types that are worth compressing: a full type, or one with a star at its beginning or
+  // end. Server-sent events are not compressed, because each is to arrive at once.
   std::vector<std::string> types = {
       "text/html",        "text/css",        "text/plain",
       "text/javascript",  "text/csv",        "text/xml",
@@ -48,19 +48,19 @@ struct CompressionOptions {
       "application/wasm", "application/rtf", "font/ttf",
       "font/otf",         "image/bmp",       "image/vnd.microsoft.icon"};
   coding::EncoderOptions encoder = {};
-  // Compress also what a page of another site has asked for with cookies or credentials of its
-  // user. That page can put guesses into the request, and learns from the length of the reply what
-  // secrets stand beside them (BREACH).
+  // Also compresses replies that a page of another site requested with the cookies or credentials
+  // of its user. Such a page can put guesses into the request. The length of the reply then tells
+  // it the secrets in the same reply (BREACH).
   bool cross_site_secrets = false;
 };
 
-// A whole reply is compressed at once when it is short, and in pieces like a streamed one when it
-// is not, so that no connection waits for another one's compression. Use it on the router and
-// first, for it has to see replies last. A strong ETag becomes a weak one: the bytes are others.
+// A short reply is compressed at once. A long one is compressed in pieces like a streamed one, and
+// no connection waits for the compression of another one. Use it on the router, as the first
+// middleware: it must see replies last. A strong ETag becomes a weak one, because the bytes differ.
 Middleware compression(CompressionOptions options = {});
 
-// Decodes the content of requests for the handlers of this group: those that take it whole and
-// those that read it in pieces see what the client meant. See DecompressionOptions.
+// Decodes request bodies for the handlers of this group, those that take the body whole and those
+// that read it in pieces. See DecompressionOptions.
 Middleware decompression(DecompressionOptions options = {});
 
 }  // namespace katana

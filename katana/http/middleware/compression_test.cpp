@@ -310,7 +310,7 @@ class DecompressionTest : public CompressionTest {
     return *exchange_;
   }
   bool scarce_ = false;  // 100,000 bytes of memory are left
-  // In pieces of so many bytes.
+  // Streams the content in pieces of `piece` bytes.
   FakeExchange& stream(std::string_view coding, Bytes content, std::size_t piece,
                        std::string_view path = "/stream") {
     exchange_ = std::make_unique<FakeExchange>("POST", path,

@@ -17,8 +17,8 @@ namespace detail {
 
 class PlaceAwaiter;
 
-// A request in the queue. It belongs to the queue until it is let on, and to the message that says
-// so then; its awaiter is on its executor's thread.
+// A request in the queue. The queue owns it until it is admitted, then the message that reports
+// this. Its awaiter is on its executor's thread.
 struct QueuedRequest final : Message, ListHook<QueuedRequest> {
   QueuedRequest(std::shared_ptr<ConcurrencyQueue> of, Executor& home, PlaceAwaiter& waiter) noexcept
       : Message(&QueuedRequest::go_on), queue(std::move(of)), executor(home), awaiter(&waiter) {}
@@ -31,7 +31,7 @@ struct QueuedRequest final : Message, ListHook<QueuedRequest> {
 
   const std::shared_ptr<ConcurrencyQueue> queue;
   Executor& executor;
-  PlaceAwaiter* awaiter;  // null: the request is gone
+  PlaceAwaiter* awaiter;  // null: the request has ended
   bool let_on = false;    // under the queue's lock
 };
 
@@ -44,7 +44,7 @@ class ConcurrencyQueue {
     return enter_locked();
   }
   enum class Outcome : std::uint8_t { entered, queued, full };
-  // `wait`: how long it may, when it is queued.
+  // `wait`: receives the longest wait, if the request is queued.
   Outcome enter_or_queue(QueuedRequest& request, Instant now, Duration& wait) noexcept {
     const std::lock_guard lock(mutex_);
     if (enter_locked()) return Outcome::entered;
@@ -58,7 +58,7 @@ class ConcurrencyQueue {
     waiting_.push_back(request);
     return Outcome::queued;
   }
-  // False: it was let on, and its message is on its way.
+  // Returns false if the request was admitted: its message is under way.
   bool leave_queue(QueuedRequest& request, bool late) noexcept {
     const std::lock_guard lock(mutex_);
     if (request.let_on) return false;
@@ -66,7 +66,7 @@ class ConcurrencyQueue {
     refused_late_ += late ? 1 : 0;
     return true;
   }
-  // A place is free: the first of the queue has it.
+  // A place is free: the first request in the queue gets it.
   void leave() noexcept {
     QueuedRequest* next = nullptr;
     {
@@ -93,7 +93,7 @@ class ConcurrencyQueue {
   }
 
  private:
-  // The first of the queue, if there is a place for it; null otherwise.
+  // Returns the first request in the queue, if there is a place for it; null otherwise.
   QueuedRequest* take_next() noexcept {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty() || !enter_locked()) return nullptr;
@@ -116,7 +116,7 @@ class ConcurrencyQueue {
   std::uint64_t refused_late_ = 0;
 };
 
-// In the frame of the request that waits.
+// Lives in the frame of the waiting request.
 class PlaceAwaiter final : private net::TimerEntry {
  public:
   explicit PlaceAwaiter(const std::shared_ptr<ConcurrencyQueue>& queue) noexcept
@@ -152,7 +152,7 @@ class PlaceAwaiter final : private net::TimerEntry {
     reactor->unexpect_open_ended();
     return false;
   }
-  // False: the request is to be refused.
+  // Returns false if the request is to be refused.
   bool await_resume() const noexcept { return entered_; }
 
  private:
@@ -172,17 +172,17 @@ class PlaceAwaiter final : private net::TimerEntry {
     cancel();
     request_ = nullptr;
     entered_ = true;
-    const Waiting waiting = waiting_;  // the frame may end with it
+    const Waiting waiting = waiting_;  // the frame may end during the call
     waiting.resume();
   }
 
   const std::shared_ptr<ConcurrencyQueue> queue_;
-  QueuedRequest* request_ = nullptr;  // null: it is in no queue
+  QueuedRequest* request_ = nullptr;  // null: not in a queue
   Waiting waiting_;
   bool entered_ = false;
 };
 
-// Inline, so that no shared library shows it.
+// Inlined, to keep it out of the symbols of shared libraries.
 inline void QueuedRequest::go_on(Message& message) noexcept {
   const std::unique_ptr<QueuedRequest> self(static_cast<QueuedRequest*>(&message));
   self->executor.unexpect_open_ended();

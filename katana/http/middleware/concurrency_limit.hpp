@@ -1,20 +1,21 @@
-// Concurrency limits: so many requests at a time, a queue for some more, and 503 for the rest.
+// Concurrency limits: a number of requests at a time, a queue for some more, and 503 for the rest.
 //
-//   api.use(concurrency_limit({.running_max = 16}));   // of all routes that are added after it
+//   api.use(concurrency_limit({.running_max = 16}));   // for all routes that are added after it
 //
-// A request is running from here until its reply is complete and its work has ended: a handler that
-// goes on when its client has left (identity/idempotency) keeps its place, and so does a WebSocket
-// connection that the request became. Those that wait are served in their order, whichever reactor
-// they came to, and wait at most wait_max. When the queue has not been empty for busy_after, what
-// comes waits at most busy_wait_max instead: a queue that stands makes every reply late and none
-// possible ("controlled delay").
+// A request is running from here until its reply is complete and its work has ended. A handler that
+// continues after its client has left (identity/idempotency) keeps its place. A request that became
+// a WebSocket connection keeps it as well. Waiting requests are served in their order, on whichever
+// reactor they arrived, and wait at most wait_max.
 //
-// Owns       the queue, shared by all reactors, and what a request that waits needs.
+// When the queue has not been empty for busy_after, new requests wait at most busy_wait_max
+// instead. A queue that never empties would make every reply late ("controlled delay").
+//
+// Owns       the queue, shared by all reactors, and the state of each waiting request.
 // Thread     any reactor; one lock, held for some ten nanoseconds, twice a request.
-// Allocates  from the recycler, for a request that waits.
+// Allocates  from the recycler, for each waiting request.
 // Fails      503 with Retry-After when the queue is full, or the wait too long.
-// Invariant  never more than running_max requests are running, nor waiting_max waiting; while set()
-//            lowers them, no more than before.
+// Invariant  at most running_max requests are running, and at most waiting_max waiting. After set()
+//            has lowered a limit, the number above it only falls.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +30,12 @@
 
 namespace katana {
 
-// Requests that run and that wait at present.
+// Numbers of running, waiting and refused requests.
 struct ConcurrencyStatistics {
   std::uint32_t running = 0;       // now; above running_max only after set() lowered it
   std::uint32_t waiting = 0;       // now; likewise
   std::uint64_t refused_full = 0;  // since the start
-  std::uint64_t refused_late = 0;  // since the start: waited too long
+  std::uint64_t refused_late = 0;  // since the start: the wait was too long
 };
 
 namespace detail {
@@ -43,8 +44,8 @@ class ConcurrencyQueue;
 
 }  // namespace detail
 
-// A request that is running; FromContext<RunningRequest> has it, and keeps its place: a task that a
-// handler spawns counts by it.
+// A running request. A handler takes it as FromContext<RunningRequest> and passes it to a task that
+// it spawns: the task then keeps the place.
 class RunningRequest {
  public:
   static constexpr bool is_place = true;  // see request_context.hpp
@@ -62,22 +63,22 @@ class RunningRequest {
 // Middleware; copies share one limit.
 class ConcurrencyLimit {
  public:
-  // As middleware it may stand behind a response cache: Middleware::limits_work.
+  // As middleware it may run behind a response cache: Middleware::limits_work.
   static constexpr bool limits_work = true;
 
   explicit ConcurrencyLimit(const ConcurrencyLimitOptions& options);
   Task<std::expected<RunningRequest, Reply>> operator()() const;
-  // Of all reactors. Any thread.
+  // The figures of all reactors. Any thread.
   ConcurrencyStatistics statistics() const;
-  // For requests from now on; a raised running_max lets on those that wait, a lowered one is
-  // reached as requests end. Any thread. REQUIRES running_max of 1 or more.
+  // Sets the limits for requests from now on. A raised running_max admits waiting requests, a
+  // lowered one is reached as requests end. Any thread. REQUIRES running_max of 1 or more.
   void set(const ConcurrencyLimitOptions& options);
 
  private:
   std::shared_ptr<detail::ConcurrencyQueue> queue_;
 };
 
-// To be given to use(); copies share the limit and its figures.
+// Makes the middleware for use(); copies share the limit and its figures.
 inline ConcurrencyLimit concurrency_limit(const ConcurrencyLimitOptions& options = {}) {
   return ConcurrencyLimit(options);
 }

@@ -1,5 +1,5 @@
-// Rules of a concurrency limit, each at its bound, in virtual time. Reactors that share one are in
-// app/concurrency_limit_test.cpp, seeds in tests/simulation.
+// Rules of a concurrency limit, each at its bound, in virtual time. app/concurrency_limit_test.cpp
+// tests reactors that share one, tests/simulation tests seeds.
 #include "katana/http/middleware/concurrency_limit.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace katana {
 namespace {
 
-// A handler that takes a second; its content says how many began before it.
+// A handler that takes a second; its body says how many handlers began before it.
 class ConcurrencyLimitRules : public ::testing::Test {
  protected:
   testing::TestServer& server() {
@@ -32,7 +32,7 @@ class ConcurrencyLimitRules : public ::testing::Test {
     });
     return server_.emplace(std::move(router).build());
   }
-  // So many more requests, of which each has come.
+  // Sends `count` more requests, and lets each arrive.
   void send(int count) {
     for (; count > 0; --count) {
       replies.push_back(server().begin_get("/slow"));
@@ -102,7 +102,7 @@ TEST_F(ConcurrencyLimitRules, in_a_queue_that_stands_what_comes_waits_for_busy_w
   options.busy_after = milliseconds(100);
   send(2);
   server().advance(milliseconds(90));
-  send(1);  // the queue stands for less than busy_after
+  send(1);  // the queue is not empty for less than busy_after
   server().advance(milliseconds(30));
   send(1);
   server().advance(milliseconds(30));

@@ -51,7 +51,7 @@ std::optional<CspDirective> directive_of(Bytes name) noexcept {
   return static_cast<CspDirective>(found - directive_names.begin());
 }
 
-// The next word, taken off the front; empty: there is none.
+// Takes the next word off the front; empty: there is none.
 Bytes take_word(Bytes& text) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   const Bytes word = text.substr(0, text.find_first_of(" \t\r\n"));

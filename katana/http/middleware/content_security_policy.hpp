@@ -1,5 +1,5 @@
-// ContentSecurityPolicy: what a page may load, run, send and be framed by (CSP Level 3), as a value
-// that cannot be ended or widened by what is put into it.
+// ContentSecurityPolicy: the sources that a page may load, run, send to and be framed by (CSP Level
+// 3). It is a value that no source can end or widen.
 //
 //   ContentSecurityPolicy policy = ContentSecurityPolicy::strict();
 //   policy.allow(CspDirective::script_src, {CspSource::nonce()})
@@ -10,9 +10,9 @@
 // Owns       its sources.
 // Thread     a value.
 // Allocates  as vectors do.
-// Fails      parse() with an Error that names the word; mistake() has what is wrong with sources
-//            that allow() was given, and such a policy does not serve: Router::build() says so.
-// Invariant  a source has no space, semicolon, comma or quote, so that it stays one.
+// Fails      parse() with an Error that names the word. mistake() describes a mistake in sources
+//            that allow() was given; Router::build() then fails.
+// Invariant  a source has no space, semicolon, comma or quote, and remains one source.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@
 
 namespace katana {
 
-// What the sources of a directive are for.
+// The directives: each limits the sources of one kind.
 enum class CspDirective : std::uint8_t {
   default_src,                // everything without a specific directive
-  script_src,                 // scripts, and what runs in elements
-  style_src,                  // style sheets, and style in elements
+  script_src,                 // scripts, also within elements
+  style_src,                  // style sheets, also within elements
   img_src,                    // images
   font_src,                   // fonts
   connect_src,                // fetch(), WebSocket, EventSource
@@ -41,9 +41,9 @@ enum class CspDirective : std::uint8_t {
   child_src,                  // frames and workers without a specific one
   worker_src,                 // workers
   manifest_src,               // manifests of applications
-  base_uri,                   // what <base> may say
-  form_action,                // where forms may be sent
-  frame_ancestors,            // who may have the page in a frame
+  base_uri,                   // URLs of <base>
+  form_action,                // targets of forms
+  frame_ancestors,            // pages that may frame this page
   upgrade_insecure_requests,  // without sources: http becomes https
 };
 
@@ -54,7 +54,7 @@ class CspSource {
   static CspSource self() { return CspSource("'self'"); }
   // Nothing at all; alone in its directive.
   static CspSource none() { return CspSource("'none'"); }
-  // That of the reply: FromContext<CspNonce> of security_headers().
+  // The nonce of the reply: FromContext<CspNonce> of security_headers().
   static CspSource nonce() { return CspSource("'nonce'"); }
   static CspSource strict_dynamic() { return CspSource("'strict-dynamic'"); }
   static CspSource unsafe_inline() { return CspSource("'unsafe-inline'"); }
@@ -63,10 +63,10 @@ class CspSource {
   static CspSource blob() { return CspSource("blob:"); }
   // "https://cdn.example:8443/path", "*.example", "https:".
   static CspSource host(Bytes source) { return CspSource(source); }
-  // "sha256-…" of what stands in an element, as base64.
+  // "sha256-…" of the text in an element, as base64.
   static CspSource hash(Bytes source) { return CspSource("'" + std::string(source) + "'"); }
 
-  // As it stands in a policy.
+  // The source as a policy writes it.
   const std::string& text() const noexcept KATANA_VIEW { return text_; }
 
  private:
@@ -79,18 +79,18 @@ class ContentSecurityPolicy {
   ContentSecurityPolicy() = default;
   // default-src 'self'; object-src, base-uri and frame-ancestors 'none'; form-action 'self'.
   static ContentSecurityPolicy strict();
-  // As it is written in a field; 'nonce' stands for the reply's.
+  // Reads a policy in the form of the field; 'nonce' stands for the nonce of the reply.
   static Result<ContentSecurityPolicy> parse(Bytes text);
 
-  // Beside what the directive has already; 'none' of before is gone.
+  // Adds sources to those that the directive has; an earlier 'none' is removed.
   ContentSecurityPolicy& allow(CspDirective directive, std::initializer_list<CspSource> sources);
 
-  // What is wrong with the first source that is none; empty: nothing.
+  // Describes the mistake in the first invalid source; empty: there is none.
   const std::string& mistake() const noexcept KATANA_VIEW { return mistake_; }
   bool empty() const noexcept { return directives_.empty(); }
-  // Its parts() are cut.
+  // True if parts() has a place for the nonce.
   bool has_nonce() const noexcept;
-  // The field's value, cut where the reply's nonce goes: one part, unless it has one.
+  // The field's value, cut at the nonce of the reply: one part if there is no nonce.
   std::vector<std::string> parts() const;
 
  private:

@@ -1,5 +1,5 @@
-// A policy that is taken is written as text that is taken again as the same policy, and that can
-// neither end its field nor hold two of them.
+// A policy that is accepted is written as text that parses to the same policy. The text can neither
+// end its field nor hold two policies.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace katana;
 
-// With the keyword where the reply's nonce would stand.
+// The text has the keyword in place of the reply's nonce.
 std::string text_of(const ContentSecurityPolicy& policy) {
   std::string text;
   for (const std::string& part : policy.parts()) {

@@ -47,11 +47,11 @@ class Cors {
     return any_origin_ || std::ranges::find(options_.origins, origin) != options_.origins.end();
   }
 
-  // False: not allowed, or there is nothing under the path.
+  // Returns false if the request is not allowed, or the path has no routes.
   bool answer_preflight(const RequestView& request, Reply& reply) const {
     const auto allow = find_field(reply.fields(), "Allow");
     if (!allow || reply.status() != 204) return false;
-    const Text methods(*allow);  // what is added moves the field that it lies in
+    const Text methods(*allow);  // a copy: adding a field moves the original
     reply.add_field("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers");
     const auto wanted = request.field("Access-Control-Request-Headers");
     if (wanted && !any_field_) {
@@ -61,7 +61,7 @@ class Cors {
       }
     }
     reply.add_field("Access-Control-Allow-Methods", methods.bytes());
-    // With credentials a star means a field of that name: what was asked for is named.
+    // With credentials a star would mean a field of that name: the requested fields are listed.
     if (wanted && !wanted->empty()) {
       reply.add_field("Access-Control-Allow-Headers", any_field_ ? *wanted : request_fields_);
     }

@@ -1,5 +1,5 @@
-// Cross-origin resource sharing (Fetch Standard §3.3): which pages of other origins may use what a
-// service answers.
+// Cross-origin resource sharing (Fetch Standard §3.3): selects the pages of other origins that may
+// read the replies of a service.
 //
 //   auto shared = cors({.origins = {"https://app.example.org"}, .credentials = true});
 //   if (!shared) return shared.error();
@@ -7,11 +7,11 @@
 //
 // Owns       its options.
 // Thread     any: the reactor's that serves.
-// Fails      cors() with an Error for what a browser would not accept. An origin that is not
-//            allowed gets the same reply without the fields: it is the browser that keeps it from
-//            the page.
-// Invariant  a reply that depends on the origin says so (Vary), so that no cache gives it to
-//            another.
+// Fails      cors() with an Error for an option that a browser would not accept. An origin that is
+//            not allowed gets the same reply without the fields; the browser then hides it from the
+//            page.
+// Invariant  a reply that depends on the origin says so (Vary), and a cache does not give it to
+//            another origin.
 #pragma once
 
 #include <string>
@@ -23,22 +23,22 @@
 
 namespace katana {
 
-// Which pages of other origins may read replies (Fetch standard).
+// Selects the pages of other origins that may read replies (Fetch standard).
 struct CorsOptions {
-  // As browsers send them, "https://example.org:8443"; one "*": any, without credentials.
+  // Origins as browsers send them, "https://example.org:8443"; one "*": any, without credentials.
   std::vector<std::string> origins = {};
-  // Cookies and other credentials may come with requests.
+  // Requests may have cookies and other credentials.
   bool credentials = false;
-  // Fields that a page may send beside the simple ones; one "*": any.
+  // Fields that a page may send in addition to the simple ones; one "*": any.
   std::vector<std::string> request_fields = {"Content-Type"};
-  // Fields of replies that a page may read beside the simple ones.
+  // Fields of replies that a page may read in addition to the simple ones.
   std::vector<std::string> reply_fields = {};
-  // How long a browser may keep what a preflight said.
+  // The time that a browser may keep the result of a preflight.
   Duration max_age = seconds(600);
 };
 
-// Use it on the router, for preflights are answered where no route is: OPTIONS of a path that has
-// other methods is answered with 204, and those methods are the ones that are allowed.
+// Use it on the router, because preflights are answered where no route is. OPTIONS of a path with
+// other methods is answered with 204, which allows those methods.
 Result<Middleware> cors(CorsOptions options);
 
 }  // namespace katana

@@ -24,7 +24,7 @@ class CorsTest : public ::testing::Test {
     });
     server_.emplace(std::move(router).build());
   }
-  // The fields of the reply that CORS is about: lines in their order.
+  // The fields of the reply for CORS: lines in their order.
   std::string ask(std::string_view method, std::string_view target,
                   const testing::TestFields& fields) {
     reply_ = server_->send(method, target, {}, fields);
@@ -94,7 +94,7 @@ TEST_F(CorsTest, a_preflight_for_what_is_not_allowed_gets_no_permission) {
       "/x", {{"Origin", "https://a"}, method, {"Access-Control-Request-Headers", "x-other"}}));
 }
 
-// A star is a wildcard in requests without credentials alone.
+// A star is a wildcard only in requests without credentials.
 TEST_F(CorsTest, with_credentials_the_headers_that_are_asked_for_are_named) {
   serve({.origins = {"https://a"}, .credentials = true, .request_fields = {"*"}});
   const std::string fields = ask("OPTIONS", "/x",

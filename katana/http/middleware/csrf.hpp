@@ -1,5 +1,5 @@
-// Cross-site request forgery: requests that change something come from our own pages, or from
-// origins that are named.
+// Cross-site request forgery: only pages of this service or of named origins may send requests that
+// change something.
 //
 //   auto own = csrf({.origins = {"https://app.example.org"}});
 //   if (!own) return own.error();
@@ -7,25 +7,26 @@
 //
 // | Sec-Fetch-Site | Origin | the request |
 // |---|---|---|
-// | same-origin, none | | goes on: our page, or the user: an address typed, a bookmark |
-// | another | in `origins` | goes on |
-// | another | another, or none | 403 |
-// | none is sent | our scheme, host and port, or in `origins` | goes on: a browser of before 2023 |
-// | none is sent | another | 403 |
-// | none is sent | none is sent | 403 with a Cookie, else goes on: no browser has sent it |
+// | same-origin, none |   | passes: a page of this service, or the user (a typed address) |
+// | another           | in `origins` | passes |
+// | another           | another, or none | 403 |
+// | none is sent      | this scheme, host and port, or in `origins` | passes: an old browser |
+// | none is sent      | another | 403 |
+// | none is sent      | none is sent | 403 with a Cookie, otherwise passes: no browser sent it |
 //
-// Our scheme is https where the request came by TLS, or a trusted proxy says so; otherwise it is
-// not known, and that of the origin.
+// The scheme is https if the request came by TLS, or if a trusted proxy says so. Otherwise it is
+// unknown, and counts as that of the origin.
 //
-// GET, HEAD, OPTIONS and TRACE go on (RFC 9110 §9.2.1), but for WebSocket handshakes, which a page
-// of another origin can make with the user's cookies. For forms of browsers that send neither
+// GET, HEAD, OPTIONS and TRACE pass (RFC 9110 §9.2.1). WebSocket handshakes do not, because a page
+// of another origin can make them with the user's cookies. For forms of browsers that send neither
 // field there are tokens: identity/sessions/form_token.hpp.
 //
 // Owns       its options.
 // Thread     any: the reactor's that serves.
-// Allocates  nothing for a request that goes on.
-// Fails      csrf() with an Error for what is no origin; 403 as a problem document.
-// Invariant  a page of another origin that is not named changes nothing by a browser's cookies.
+// Allocates  nothing for a request that passes.
+// Fails      csrf() with an Error for an invalid origin; 403 as a problem document.
+// Invariant  a page of another origin that is not named cannot use a browser's cookies to change
+//            anything.
 #pragma once
 
 #include <string>
@@ -37,7 +38,7 @@
 
 namespace katana {
 
-// To be given to use().
+// Makes the middleware for use().
 Result<Middleware> csrf(CsrfOptions options = {});
 
 }  // namespace katana

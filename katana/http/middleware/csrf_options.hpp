@@ -1,4 +1,4 @@
-// CsrfOptions: whose requests csrf() lets through (csrf.hpp).
+// CsrfOptions: the origins whose requests csrf() lets pass (csrf.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -10,11 +10,12 @@
 
 namespace katana {
 
-// Whose requests may change something.
+// Selects the requests that may change something.
 struct CsrfOptions {
-  // Beside our own, as browsers send them: "https://app.example.org".
+  // Other origins, as browsers send them: "https://app.example.org". The service's origin always
+  // may.
   std::vector<std::string> origins = {};
-  // Without Sec-Fetch-Site and Origin a request that has cookies is refused.
+  // Refuses a request with cookies that has neither Sec-Fetch-Site nor Origin.
   bool refuse_unknown = true;
 };
 

@@ -51,7 +51,7 @@ TEST_F(CsrfTest, an_origin_that_is_named_may_say_its_default_port) {
   EXPECT_EQ(post({{"Origin", "http://app.example"}}), 403u);
 }
 
-// What comes by TLS, as this server or a trusted proxy says, is not asked for by a page without.
+// If this server or a trusted proxy got the request by TLS, a page without TLS cannot make it.
 TEST(CsrfBehindAProxy, a_page_without_tls_changes_nothing_of_a_server_with_it) {
   const auto own = csrf();
   Router router;

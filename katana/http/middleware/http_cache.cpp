@@ -24,7 +24,7 @@
 namespace katana {
 namespace detail {
 
-// A reply that is kept; or, with names, that of its key which fields more are needed.
+// A kept reply. With names only, it tells which further fields the key needs.
 struct KeptReply {
   unsigned status = 0;
   std::string type;
@@ -32,12 +32,12 @@ struct KeptReply {
   std::string fields_not_modified;  // those of a 304
   std::string content;
   std::string entity_tag;
-  bool has_version = false;  // entity_tag is by Reply::set_version()
+  bool has_version = false;  // Reply::set_version() set entity_tag
   std::optional<std::int64_t> modified_s;
-  Instant made_at = {};  // by its age when it was kept
+  Instant made_at = {};  // computed from its age at the time of storing
   Instant fresh_until = {};
-  Instant usable_until = {};      // while a handler makes another
-  Instant fallback_until = {};    // when that fails
+  Instant usable_until = {};      // while a handler makes another one
+  Instant fallback_until = {};    // when that handler fails
   std::vector<std::string> vary;  // lower case
 };
 
@@ -47,7 +47,7 @@ std::size_t katana_heap_bytes(const KeptReply& reply) {
          cache::heap_bytes(reply.entity_tag) + cache::heap_bytes(reply.vary);
 }
 
-// A handler that runs for a key, and those who wait for what it says. Under the state's lock.
+// A running handler for a key, and the requests that wait for its reply. Under the state's lock.
 struct PageFlight {
   explicit PageFlight(std::shared_ptr<HttpCacheState> of) noexcept : state(std::move(of)) {}
   const std::shared_ptr<HttpCacheState> state;
@@ -55,23 +55,23 @@ struct PageFlight {
   bool has_ended = false;
 };
 
-// What a request that went on to its handler is to the cache; in its context.
+// The state in the cache of a request that went to its handler; stored in the request's context.
 struct PageRequest {
   PageRequest() noexcept = default;
   PageRequest(PageRequest&& other) noexcept = default;
   ~PageRequest() { end(); }
-  // Those who wait look again.
+  // Waiting requests look into the cache again.
   void end() noexcept;
 
-  Bytes why = "miss";  // it went on, for Cache-Status
+  Bytes why = "miss";  // the reason for calling the handler, for Cache-Status
   bool may_keep = false;
-  std::string key;                     // without what Vary names
-  std::string flight_key;              // with it, as far as it was known
+  std::string key;                     // without the values of Vary
+  std::string flight_key;              // with them, as far as they were known
   std::shared_ptr<PageFlight> flight;  // null: no request waits for it
   std::uint64_t mark = 0;
   std::shared_ptr<const KeptReply> stale;
 };
-// It has waited once.
+// The request has waited once.
 struct PageWaited {};
 
 using Pages = cache::Cache<std::string, KeptReply>;
@@ -83,13 +83,13 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
   using Progress = MiddlewareFunction::Progress;
   Progress run(const Call& call, RequestContext& context);
   void amend(const RequestView& request, session::Exchange& exchange, Reply& reply);
-  // A path, or one of an origin by key_of().
+  // `tag`: a path, or a path of one origin by key_of().
   std::size_t invalidate(Bytes tag);
   void end(const std::string& key, PageFlight& flight) noexcept;
 
   const HttpCacheOptions options;
   const Result<Pages> pages;
-  cache::detail::Lock lock;  // of flights, and of their waiters
+  cache::detail::Lock lock;  // guards flights and their waiters
 
   struct Counts {
     std::atomic<std::uint64_t> hits, stale_hits, not_modified, misses, passed_by, kept, not_kept,
@@ -100,23 +100,23 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
  private:
   struct Found {
     std::shared_ptr<const KeptReply> reply = {};
-    std::string key = {};    // with what Vary names
-    bool is_unkept = false;  // nothing of this key was to be kept just now
+    std::string key = {};    // with the values of Vary
+    bool is_unkept = false;  // a reply of this key was not kept a moment ago
   };
-  // Empty: it may be answered from the cache; else why not.
+  // Returns nothing if the cache may answer the request, otherwise the reason why not.
   Bytes why_passed_by(const RequestView& request, session::Exchange& exchange) const;
   bool is_personal(const session::RequestState& state) const noexcept;
   Found find(const RequestView& request, std::string key, Instant now) const;
   Progress answer(const RequestView& request, const KeptReply& kept, Instant now, bool is_stale,
                   RequestContext& context);
   Reply make_reply(const RequestView& request, const KeptReply& kept, Instant now, Bytes status);
-  // Goes on to the handler, or waits for another one's.
+  // Calls the handler, or waits for the one of another request.
   Progress go_on(const Call& call, RequestContext& context, PageRequest page, bool may_wait);
   bool wait(const Call& call, RequestContext& context, const std::shared_ptr<PageFlight>& flight);
   void take_reply(const RequestView& request, const session::RequestState& state, PageRequest& page,
                   Reply& reply, Instant now);
   bool keep(const RequestView& request, PageRequest& page, Reply& reply, Instant now);
-  // False: the fields of the reply say that it is not to be kept.
+  // Returns false if the fields of the reply forbid to keep it.
   bool read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
                    Instant now) const;
   bool put(const RequestView& request, const PageRequest& page, std::shared_ptr<KeptReply> kept,
@@ -126,7 +126,7 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
 
   const bool cookies_pass_by_;
   std::unordered_map<std::string, std::shared_ptr<PageFlight>> flights_;
-  std::size_t waiting_ = 0;  // under the lock
+  std::size_t waiting_ = 0;  // guarded by the lock
   friend class PageWait;
 };
 
@@ -152,7 +152,7 @@ bool is_one_of(Bytes name, std::initializer_list<Bytes> names) noexcept {
                              [name](Bytes each) { return http::equals_ignoring_case(name, each); });
 }
 
-// Of one reply alone, or written anew, or for a proxy (RFC 9111 §3.1).
+// Fields of this reply only, fields that are written anew, and fields for a proxy (RFC 9111 §3.1).
 bool is_left_out(Bytes name) noexcept {
   return is_one_of(name, {"age", "cache-status", "x-request-id", "traceparent", "server-timing",
                           "ratelimit", "ratelimit-policy", "retry-after", "proxy-authenticate",
@@ -179,18 +179,18 @@ bool has_status_to_keep(unsigned status) noexcept {
   return std::ranges::find(statuses, status) != statuses.end();
 }
 
-// `what` is a target, or a path.
+// `what`: a target, or a path.
 std::string key_of(const session::Client& client, Bytes what) {
   std::string key(client.is_secure() ? "https://" : "http://");
   key += client.host;
   std::ranges::transform(key, key.begin(), http::to_lower);
-  key += ' ';  // in no host
+  key += ' ';  // no host contains it
   key += what;
   return key;
 }
 
-// The normal path of a reference in the reply to a request. None: it is that of the request, or of
-// another origin, whose replies are not this one's to remove (RFC 9111 §4.4).
+// Returns the normal path of a reference in the reply to a request. Returns nothing if it is the
+// request's path, or of another origin, whose replies this one may not remove (RFC 9111 §4.4).
 std::optional<std::string> path_at(Bytes place, Bytes requested, const session::Client& client) {
   const Bytes scheme = client.is_secure() ? "https" : "http";
   const std::size_t end = std::min(place.find_first_of(":/?#"), place.size());
@@ -215,12 +215,12 @@ std::optional<std::string> path_at(Bytes place, Bytes requested, const session::
   return path;
 }
 
-// Each name with what all fields of that name have. A size before each value, which may hold any
-// separator (a tab, say), so that two lists of values are never one key.
+// Adds each name with the values of all fields of that name. A size precedes each value, because
+// values may contain any separator (a tab, say). Two lists of values thus never have the same key.
 void add_variant(std::string& key, const RequestView& request,
                  const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    key += '\n';  // in no field
+    key += '\n';  // no field contains it
     const http::Head& head = request.head();
     for (std::size_t index = 0; index < head.field_count(); ++index) {
       if (!http::equals_ignoring_case(head.name(index), name)) continue;
@@ -232,7 +232,8 @@ void add_variant(std::string& key, const RequestView& request,
   }
 }
 
-// Weak, so that another coding of the same is the same. No secret, and the same in every instance.
+// The tag is weak, because it is the same for all content codings. It is no secret, and the same in
+// every instance.
 std::string make_tag(Bytes content) {
   const KeyedHash first(0x6b61'7461'6e61'2065, 1), second(0x7461'6720'6f66'2061, 2);
   return fmt::format("W/\"{:016x}{:016x}\"", first.of(content), second.of(content));
@@ -250,8 +251,8 @@ std::optional<Duration> fresh_time(const CacheControl& control, Bytes fields) {
   return seconds(std::clamp<std::int64_t>(*until - now.count(), 0, INT32_MAX));
 }
 
-// Zero without the field. None for what is not one whole number, which RFC 9111 §5.1 would rather
-// have ignored: a reply of unknown age may be stale already, and is better made anew.
+// Returns zero without the field, and nothing if the value is not one whole number. RFC 9111 §5.1
+// would ignore such a field. Here the reply counts as stale, because its age is unknown.
 std::optional<Duration> age_of(Bytes fields) noexcept {
   constexpr std::int64_t age_max = INT32_MAX;
   std::optional<std::int64_t> age;
@@ -270,8 +271,8 @@ std::optional<Duration> age_of(Bytes fields) noexcept {
   return seconds(age.value_or(0));
 }
 
-// The reply names in Vary each field that its handler took by Header<T>: a handler that reads one
-// makes another reply of another value.
+// Returns whether Vary names each field that the handler took by Header<T>: such a handler makes
+// different replies for different values.
 bool tells_apart(const session::RequestState& state, const Reply& reply) {
   const auto same = [](char one, char other) {
     return http::to_lower(one) == (other == '_' ? '-' : http::to_lower(other));
@@ -293,7 +294,7 @@ Instant now_of(session::Exchange& exchange) noexcept { return exchange.reactor()
 
 }  // namespace
 
-// Until the handler of another request has answered, or for so long.
+// Waits until the handler of another request has answered, or until a timeout.
 class FlightWait final : public cache::detail::SharedWait {
  public:
   explicit FlightWait(PageFlight& flight) noexcept : flight_(flight) {}
@@ -312,7 +313,7 @@ class FlightWait final : public cache::detail::SharedWait {
 
 Task<void> wait_for_page(std::shared_ptr<PageFlight> flight) { co_await FlightWait(*flight); }
 
-// Has the middleware look again when the wait is over.
+// Makes the middleware look into the cache again when the wait has ended.
 class PageWait final : public session::Pending {
  public:
   PageWait(std::shared_ptr<HttpCacheState> state, session::Exchange& exchange, Task<void> task)
@@ -366,8 +367,8 @@ void HttpCacheState::end(const std::string& key, PageFlight& flight) noexcept {
 
 // ---- before the handler ----
 
-// A reply for clients without cookies may be shown to those that the cache answers, if requests
-// with cookies pass by it.
+// A reply for clients without cookies may be shared, because requests with cookies bypass the
+// cache.
 bool HttpCacheState::is_personal(const session::RequestState& state) const noexcept {
   const session::PersonalMark& mark = state.personal();
   return mark.is_set() || (!cookies_pass_by_ && mark.has(session::Personal::no_cookie));
@@ -377,7 +378,7 @@ Bytes HttpCacheState::why_passed_by(const RequestView& request, session::Exchang
   if (request.method() != http::Method::get && request.method() != http::Method::head) {
     return "method";
   }
-  // What a handler makes of another spelling is its own.
+  // Another spelling of the path goes to the handler, which may tell them apart.
   const Bytes target = request.target(), path = request.path();
   const bool is_plain =
       target.starts_with(path) && (target.size() == path.size() || target[path.size()] == '?');
@@ -475,7 +476,7 @@ HttpCacheState::Progress HttpCacheState::run(const Call& call, RequestContext& c
     page.stale = found.reply;
   }
   page.flight_key = std::move(found.key);
-  // Other replies of a HEAD may have no content.
+  // Other replies to a HEAD may have no body.
   page.may_keep = request.method() == http::Method::get;
   return go_on(call, context, std::move(page), page.may_keep && !found.is_unkept);
 }
@@ -519,7 +520,7 @@ bool HttpCacheState::wait(const Call& call, RequestContext& context,
       std::min(call.exchange.handler_due(), now_of(call.exchange) + options.wait_max));
   Task<void> task = wait_for_page(flight);
   const bool is_over = task.start();
-  // Counts what waits, until it is destroyed.
+  // Counts the waiting request until it is destroyed.
   auto pending = std::make_unique<PageWait>(shared_from_this(), call.exchange, std::move(task));
   if (is_over) return false;
   call.exchange.hold(std::move(pending));
@@ -539,9 +540,9 @@ void HttpCacheState::add_status(Reply& reply, Bytes words) const {
 }
 
 void HttpCacheState::amend(const RequestView& request, session::Exchange& exchange, Reply& reply) {
-  if (exchange.kept() == nullptr) return;  // nothing is served under this path
+  if (exchange.kept() == nullptr) return;  // the path has no route
   const auto page = RequestContext::of(exchange).find<PageRequest, PageRequest>();
-  if (page == nullptr) return;  // it was answered here, or in front
+  if (page == nullptr) return;  // answered here, or in front
   if (!is_safe(request.method())) invalidate_by(request, reply);
   if (page->key.empty()) {
     if (!reply.invalid()) add_status(reply, fmt::format("fwd={}", page->why));
@@ -561,7 +562,7 @@ void HttpCacheState::take_reply(const RequestView& request, const session::Reque
     page.end();
     return;
   }
-  // What is kept says so as well to caches on the way, which know no marks.
+  // Tells caches on the way the same as this cache knows from the marks.
   if (!reply.invalid() && state.personal().has(session::Personal::no_cookie)) {
     add_vary(reply, "Cookie");
   }
@@ -569,7 +570,7 @@ void HttpCacheState::take_reply(const RequestView& request, const session::Reque
       !is_for_one && page.may_keep && tells_apart(state, reply) && keep(request, page, reply, now);
   count(is_kept ? counts.kept : counts.not_kept);
   if (!is_kept && page.flight != nullptr && page.stale == nullptr) {
-    // For a while requests do not wait for a reply that is not kept.
+    // For a while requests do not wait for a reply that was not kept.
     pages->put_absent(page.flight_key, seconds(10));
   }
   page.end();
@@ -603,7 +604,7 @@ bool HttpCacheState::read_fields(const RequestView& request, const Reply& reply,
   const CacheControl control = targeted ? *targeted : CacheControl::of_fields(reply.fields());
   const bool forbids_keeping = control.no_store && !control.must_understand;
   if (forbids_keeping || control.no_cache || control.is_private) return false;
-  // RFC 9111 §3.5, where `private_fields` does not have it.
+  // RFC 9111 §3.5, if `private_fields` does not contain it.
   const bool is_for_all = control.is_public || control.s_maxage || control.must_revalidate;
   if (!is_for_all && request.field("authorization")) return false;
   const std::optional<Duration> age = age_of(reply.fields());
@@ -668,9 +669,9 @@ bool HttpCacheState::put(const RequestView& request, const PageRequest& page,
   cache::PutOptions put;
   put.ttl = std::min(end - now, options.fresh_max);
   put.mark = page.mark;
-  put.tags.emplace_back(request.path());  // of invalidate()
+  put.tags.emplace_back(request.path());  // for invalidate()
   put.tags.push_back(key_of(request.client(), request.path()));
-  // Names once said of a key stay: what is kept under fewer could be another's.
+  // Names of a key are never dropped: a reply that is kept under fewer names could be for others.
   const cache::Cached<KeptReply> known = pages->get(page.key, now);
   std::vector<std::string> names = std::exchange(kept->vary, {});
   if (known) names.insert(names.end(), known->vary.begin(), known->vary.end());

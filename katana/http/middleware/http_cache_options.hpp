@@ -1,4 +1,4 @@
-// HttpCacheOptions: what an HttpCache keeps, and for how long (http_cache.hpp).
+// HttpCacheOptions: the limits and rules of an HttpCache (http_cache.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -17,19 +17,19 @@ namespace katana {
 struct HttpCacheOptions {
   bool enabled = true;                                 // false: middleware() does nothing
   std::string name = "http";                           // in metrics
-  std::size_t bytes_max = std::size_t{64} << 20;       // of memory, all that it takes
+  std::size_t bytes_max = std::size_t{64} << 20;       // total memory
   std::size_t entries_max = 100'000;                   // replies that are kept
   std::size_t reply_bytes_max = std::size_t{1} << 20;  // of one reply's content
-  // Nothing is kept for longer, whatever a reply says.
+  // No reply is kept for longer, whatever it says.
   Duration fresh_max = seconds(24 * 3600);
   Duration wait_max = seconds(5);
   std::size_t waiting_max = 10'000;  // requests that wait for others' replies; more do not wait
-  // Requests that have one of these pass by.
+  // Requests with one of these fields bypass the cache.
   std::vector<std::string> private_fields = {"authorization", "proxy-authorization", "cookie",
                                              "x-api-key"};
-  // Keep replies with Set-Cookie, and show the cookie to everybody. Nearly always wrong.
+  // Keeps replies with Set-Cookie, and sends the cookie to all clients. Nearly always wrong.
   bool keep_set_cookie = false;
-  // In Cache-Status; empty: the field is not sent.
+  // The name in Cache-Status; empty: the field is not sent.
   std::string status_name = "katana";
 };
 

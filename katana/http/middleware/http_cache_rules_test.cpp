@@ -1,5 +1,5 @@
-// Rules of the response cache, each at its limit: what is in the key, for how long, who waits, and
-// what a change removes.
+// Rules of the response cache, each at its limit: the parts of the key, the times, the waiting
+// requests, and the effect of a change.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -18,7 +18,7 @@
 namespace katana {
 namespace {
 
-// Pages whose content says how often the handler was called.
+// Pages with a body that says how often the handler was called.
 class HttpCacheRules : public ::testing::Test {
  protected:
   Reply page() {
@@ -62,8 +62,8 @@ class HttpCacheRules : public ::testing::Test {
     return get(target, with).content();
   }
 
-  // advance() ends with a millisecond. Two requests that are sent then, by a client that was silent
-  // for as long, come to their handlers as far apart: so an instant is aimed at.
+  // advance() ends with a millisecond. If a client was silent for a while, two requests that it
+  // then sends reach their handlers equally far apart. The tests aim at such an instant.
   Instant begin_after(Duration silent) {
     const auto fields_meant = std::exchange(fields, {{"Cache-Control", "no-store"}});
     get();
@@ -591,7 +591,7 @@ TEST_F(HttpCacheRules, a_place_with_a_query_or_a_fragment_removes_what_is_kept_o
   }
 }
 
-// Without the rule the cache would go on to ask for the time, which this exchange does not have.
+// Without the rule the cache would ask for the time, which this exchange does not have.
 TEST_F(HttpCacheRules, a_client_with_a_certificate_passes_by) {
   Router router;
   router.use(cache.middleware());

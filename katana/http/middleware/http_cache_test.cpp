@@ -1,4 +1,4 @@
-// What is kept, what is shown to whom, and what never is.
+// Tests which replies are kept, which clients get them, and which replies are never shared.
 #include "katana/http/middleware/http_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 class HttpCacheTest : public ::testing::Test {
  protected:
-  // What the handler answers; its content says how often it was called.
+  // The reply of the handler; its body says how often the handler was called.
   Reply page(std::string field, std::string value) {
     ++calls;
     Reply reply = Reply::text(format_text("page {}", calls));
@@ -59,7 +59,7 @@ class HttpCacheTest : public ::testing::Test {
   std::string status_of(const testing::TestReply& reply) {
     return std::string(reply.header("cache-status").value_or("-"));
   }
-  // The second request for the same gets the reply of the first.
+  // Returns whether a second request for the same resource gets the reply of the first.
   bool is_kept(std::string_view target = "/page", const testing::TestFields& with = {}) {
     const std::string first = get(target, with);
     return get(target, with) == first;
@@ -184,8 +184,8 @@ TEST_F(HttpCacheTest, hosts_schemes_and_queries_are_apart) {
             get("/page?x=1", {{"Host", "a.example"}}));
 }
 
-// Web cache deception and poisoning: what a handler sees of a target that is written otherwise, or
-// of headers that are in no key, is for no other client.
+// Web cache deception and poisoning. A reply to a target in another spelling, or one that depends
+// on headers outside of the key, is for no other client.
 TEST_F(HttpCacheTest, other_spellings_of_a_path_neither_hit_nor_fill) {
   ASSERT_EQ(get("/page"), "page 1");
   for (const char* target :
@@ -222,7 +222,7 @@ TEST_F(HttpCacheTest, what_vary_names_is_in_the_key) {
 TEST_F(HttpCacheTest, names_that_vary_once_said_are_not_forgotten) {
   fields = {{"Vary", "Accept-Language"}};
   const std::string german = get("/page", {{"Accept-Language", "de"}});
-  // A reply that does not say it, of an error page for instance, does not replace the others.
+  // A reply without the field, such as an error page, does not replace the others.
   fields.clear();
   const std::string english = get("/page", {{"Accept-Language", "en"}});
   EXPECT_EQ(get("/page", {{"Accept-Language", "de"}}), german);
@@ -245,7 +245,7 @@ TEST_F(HttpCacheTest, a_client_that_has_it_is_told_so) {
   EXPECT_FALSE(second.header("content-type"));
   EXPECT_EQ(server().get("/page", {{"If-None-Match", "\"other\""}}).status(), 200u);
   cache.clear();
-  calls = 0;  // so the content is that of before
+  calls = 0;  // the body is then the same as before
   const testing::TestReply third = server().get("/page", {{"If-None-Match", tag}});
   EXPECT_EQ(third.status(), 304u) << "also when the handler had to run";
   EXPECT_EQ(calls, 1);
@@ -260,7 +260,7 @@ TEST_F(HttpCacheTest, a_version_that_was_compressed_on_the_way_is_known_again) {
   compresses_in_front = true;
   version = 7;
   const testing::TestFields gzip{{"Accept-Encoding", "gzip"}};
-  for (int round = 0; round < 2; ++round) {  // the handler's reply, then the one that is kept
+  for (int round = 0; round < 2; ++round) {  // the handler's reply, then the kept one
     EXPECT_EQ(server().get("/page", gzip).header("etag"), "\"7+gzip\"");
     const testing::TestReply same =
         server().get("/page", {{"Accept-Encoding", "gzip"}, {"If-None-Match", "\"7+gzip\""}});
@@ -323,7 +323,7 @@ TEST_F(HttpCacheTest, those_who_wait_go_on_when_there_is_nothing_for_them) {
   auto second = server().begin_get("/page");
   EXPECT_EQ(first.reply().content(), "page 1");
   EXPECT_EQ(second.reply().content(), "page 2");
-  // And for a while no request waits for the like.
+  // And for a while no request waits for such a reply.
   auto third = server().begin_get("/page");
   auto fourth = server().begin_get("/page");
   server().advance(milliseconds(100));

@@ -24,8 +24,8 @@ bool SheddingControl::admit(Instant turn_began, Instant now) noexcept {
   return true;
 }
 
-// A reactor that had no break may have been asked for any amount: the share falls by a tenth at a
-// time. One that had some is known: it takes as much more as fits below the limit.
+// For a reactor without idle time the demand is unknown: the share falls by a tenth at a time. With
+// some idle time the demand is known: the share changes to the one that fits the limit.
 void SheddingControl::end_window(Instant now) noexcept {
   const Duration length = now - window_began_;
   const double idle = static_cast<double>(idle_.ns) / static_cast<double>(length.ns);
@@ -40,7 +40,7 @@ void SheddingControl::end_window(Instant now) noexcept {
 
 namespace {
 
-// For one reactor; told when its turns end.
+// For one reactor; called when its turns end.
 class ReactorShedding final : public net::Attachment, private Message {
  public:
   ReactorShedding(net::Reactor& reactor, const LoadSheddingOptions& options)

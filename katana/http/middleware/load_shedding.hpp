@@ -1,17 +1,17 @@
-// Load shedding: a reactor that has no break any more refuses a part of its requests at once, so
-// that it answers the others in time.
+// Load shedding: a reactor that is never idle refuses some of its requests at once, and answers the
+// others in time.
 //
 //   router.use(load_shedding());            // off unless it is used
 //
-// A reactor that cannot follow has a queue in front of it, in its sockets, that only grows: each
-// reply comes later than the one before, until its client has given up, and all of the work is
-// wasted. The idle share of the reactor in a window is measured. Beyond
-// utilisation_max the share of requests that pass is lowered in proportion, below it raised again.
+// A reactor that is too slow has a growing queue in its sockets. Each reply comes later than the
+// one before, until its client has given up, and all of the work is wasted. The middleware measures
+// the idle share of the reactor in a window. Beyond utilisation_max it lowers the share of requests
+// that pass in proportion; below it the share rises again.
 //
 // Owns       a few figures for each reactor.
 // Thread     a reactor's; nothing is shared.
 // Allocates  once for each reactor.
-// Fails      503 with Retry-After, before any content is read.
+// Fails      503 with Retry-After, before any of the body is read.
 // Invariant  a reactor whose utilisation is below the limit refuses nothing.
 #pragma once
 
@@ -24,16 +24,16 @@
 
 namespace katana {
 
-// To be given to use().
+// Makes the middleware for use().
 Middleware load_shedding(LoadSheddingOptions options = {});
 
-// The same, whose limit may change while it serves. Copies share it.
+// The same, with a limit that may change while it serves. Copies share it.
 class LoadShedding {
  public:
   explicit LoadShedding(LoadSheddingOptions options);
-  // To be given to use().
+  // Makes middleware for use().
   Middleware middleware() const;
-  // From the next window on. Any thread. REQUIRES more than 0 and less than 1.
+  // Sets the limit from the next window on. Any thread. REQUIRES more than 0 and less than 1.
   void set_utilisation_max(double utilisation_max);
 
  private:
@@ -43,15 +43,15 @@ class LoadShedding {
 
 namespace detail {
 
-// The share of requests that pass. Pure: times come as arguments.
+// The share of requests that pass. A pure function: times are arguments.
 class SheddingControl {
  public:
   SheddingControl(double utilisation_max, Duration window, Instant now) noexcept
       : utilisation_max_(utilisation_max), window_(window), window_began_(now), busy_until_(now) {}
 
-  // A turn that began at `turn_began` is at a request. True: it passes.
+  // A request comes in a turn that began at `turn_began`. Returns true if it passes.
   bool admit(Instant turn_began, Instant now) noexcept;
-  // The turn is over; what follows, until the next begins, is idle.
+  // The turn has ended; the time until the next one begins is idle.
   void end_turn(Instant now) noexcept { busy_until_ = now; }
   double admitted() const noexcept { return admitted_; }
   void set_utilisation_max(double utilisation_max) noexcept { utilisation_max_ = utilisation_max; }

@@ -1,4 +1,4 @@
-// LoadSheddingOptions: when load_shedding() refuses (load_shedding.hpp).
+// LoadSheddingOptions: the limits of load_shedding() (load_shedding.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -14,11 +14,11 @@ class RequestView;
 
 namespace katana {
 
-// When requests are refused, and which never are.
+// The utilisation at which requests are refused, and requests that never are.
 struct LoadSheddingOptions {
   double utilisation_max = 0.95;       // of a reactor's time; above 0, below 1
-  Duration window = milliseconds(50);  // utilisation is measured, and the share set, once in it
-  // Requests that are served all the same: health checks, and those of operators.
+  Duration window = milliseconds(50);  // the period of measurement and adjustment
+  // Requests that are always served: health checks, and those of operators.
   std::function<bool(const RequestView&)> spares = {};
 };
 

@@ -1,4 +1,4 @@
-// The share of requests that pass, by a reactor whose time is made up: a queue that is served one
+// The share of requests that pass, for a reactor with simulated time: a queue that is served one
 // request after another.
 #include "katana/http/middleware/load_shedding.hpp"
 
@@ -13,7 +13,7 @@ namespace katana {
 namespace {
 
 constexpr Duration work = microseconds(100);     // of a request that passes
-constexpr Duration refusal = microseconds(5);    // of one that does not
+constexpr Duration refusal = microseconds(5);    // of a refused one
 constexpr Duration patience = milliseconds(50);  // of its client
 
 struct Outcome {
@@ -112,7 +112,7 @@ TEST(LoadShedding, an_option_that_makes_no_sense_says_so) {
   EXPECT_THROW(LoadShedding({}).set_utilisation_max(1), std::logic_error);
 }
 
-// A reactor of which each clock reading is later than the one before: it never has a break.
+// A reactor on which each clock reading is later than the one before: it is never idle.
 class BusyReactor final : public StillReactor {
  public:
   Instant read_clock() const noexcept override {

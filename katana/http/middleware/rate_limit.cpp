@@ -79,7 +79,7 @@ RateTable::Verdict RateTable::take(Bytes key, Instant now) noexcept {
 
 namespace detail {
 
-// What a RateLimit and its middleware share.
+// State that a RateLimit and its middleware share.
 struct RateRules {
   Text key_of(const RequestView& request, session::Exchange& exchange) const {
     return key ? key(request, exchange) : client_key(request, exchange);
@@ -139,7 +139,7 @@ std::optional<Reply> refuse_unknown_peer(session::Exchange& exchange) {
                  "The address that requests are counted by is not known. Connect again.");
 }
 
-// A request that needs no question makes no coroutine.
+// A request that needs no call of the shared limit makes no coroutine.
 class SharedLimitFunction final : public MiddlewareFunction {
  public:
   explicit SharedLimitFunction(std::shared_ptr<const RateRules> rules)

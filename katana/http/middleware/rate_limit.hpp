@@ -1,15 +1,15 @@
-// Rate limiting: so many requests for each key, on average and at once.
+// Rate limiting: a number of requests for each key, on average and at once.
 //
 //   router.use(rate_limit({.per_second = 5, .burst = 20}));
 //
 // Owns       a table of fixed size, shared by all reactors.
 // Thread     any; each part of the table has a lock, held for some ten nanoseconds.
 // Allocates  at construction, 16 bytes for each key.
-// Fails      429 with Retry-After and RateLimit fields; 503 for a client that is not known, and, by
-//            choice, while a limit that is shared cannot be asked. A full
-//            table forgets the key that was least active: it never refuses for want of room.
-// Invariant  a key that stays below its rate is never refused; a client that does not know the
-//            table's secret cannot find keys that share a place.
+// Fails      429 with Retry-After and RateLimit fields. 503 for an unknown client, and, as an
+//            option, while a shared limit is not available. A full table forgets the least active
+//            key: it never refuses for want of room.
+// Invariant  a key that stays below its rate is never refused. Without the secret of the table a
+//            client cannot find keys that share a place.
 #pragma once
 
 #include <cstdint>
@@ -27,39 +27,39 @@
 
 namespace katana {
 
-// A limit that the instances of a program keep together, outside of the process, such as
+// A limit that the instances of a program keep together outside of the process, such as
 // RedisRateLimit (http/middleware/redis).
 class SharedLimit {
  public:
-  // What becomes of a request.
+  // The result for a request.
   struct Verdict {
-    bool is_known = false;  // false: it could not be asked
-    bool passes = false;    // it is counted
+    bool is_known = false;  // false: the shared limit is not available
+    bool passes = false;    // the request is counted
     Duration wait = {};     // until the next one passes, when this one does not
   };
   virtual ~SharedLimit() = default;
-  // What can be said without asking outside, on the reactor's thread; nothing: ask().
+  // The verdict if it is known in this process, on the reactor's thread; empty: call ask().
   virtual std::optional<Verdict> look(Bytes key, Instant now) = 0;
   virtual Task<Verdict> ask(std::string key) = 0;
-  // From now on. Any thread.
+  // Sets the rate from now on. Any thread.
   virtual void set_rate(double per_second, std::uint32_t burst) = 0;
 };
 
-// To be given to use(): 429 with Retry-After beyond the limit.
+// For use(): 429 with Retry-After beyond the limit.
 Middleware rate_limit(RateLimitOptions options = {});
 
 namespace detail {
 
 struct RateRules;
 
-// For the client's address; see RateLimitOptions::key.
+// The key of the client's address; see RateLimitOptions::key.
 Text client_key(const RequestView& request, session::Exchange& exchange);
 
 }  // namespace detail
 
-// A key by what middleware in front has provided (FromContext<T>), such as who was authenticated,
-// however many addresses they have; a request for which nothing was provided counts for its
-// client's address.
+// A key by a value that middleware in front has provided (FromContext<T>). It may be the
+// authenticated user, whatever number of addresses that user has. A request without the value
+// counts for its client's address.
 //
 //   options.key = rate_key<auth::Principal>([](const auto& who) -> Bytes { return who.id(); });
 template <class T, class F>
@@ -68,21 +68,21 @@ std::function<Text(const RequestView&, session::Exchange&)> rate_key(F text_of) 
     if (exchange.kept() == nullptr) return detail::client_key(request, exchange);
     const auto value = detail::RequestContext::of(exchange).find<T, const T>();
     if (value == nullptr) return detail::client_key(request, exchange);
-    Text key("by value: ");  // no address begins so
+    Text key("by value: ");  // no address begins with this
     key.append(text_of(*value));
     return key;
   };
 }
 
-// The same, whose rate may change while it serves. Copies, and all that middleware() gives, share
-// one table.
+// The same, with a rate that may change while it serves. Copies, and all middleware from
+// middleware(), share one table.
 class RateLimit {
  public:
   explicit RateLimit(RateLimitOptions options);
-  // To be given to use(), as often as one likes.
+  // Makes middleware for use(), any number of times.
   Middleware middleware() const;
-  // For requests from now on; what keys have used stays. Any thread. REQUIRES a rate between
-  // 0.000001 and 1000000000, and a burst of 1 to 1000000.
+  // Sets the rate for requests from now on; the use of each key so far still counts. Any thread.
+  // REQUIRES a rate between 0.000001 and 1000000000, and a burst of 1 to 1000000.
   void set_rate(double per_second, std::uint32_t burst);
 
  private:

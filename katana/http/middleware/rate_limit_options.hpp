@@ -1,4 +1,4 @@
-// RateLimitOptions: what rate_limit() counts, and how much of it goes on (rate_limit.hpp).
+// RateLimitOptions: the key and the rate of rate_limit() (rate_limit.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -22,25 +22,26 @@ class Exchange;
 
 namespace katana {
 
-// What becomes of requests while a SharedLimit cannot be asked.
+// The treatment of requests while a SharedLimit is not available.
 enum class WhenLimitUnknown : std::uint8_t {
-  local,   // this instance counts for itself, by the same rate and burst
+  local,   // this instance counts alone, with the same rate and burst
   refuse,  // 503
 };
 
-// How many requests of one key are served, and what the key is.
+// The number of requests of one key that are served, and the key.
 struct RateLimitOptions {
   double per_second = 10;            // on average; above 0
   std::uint32_t burst = 20;          // at once; 1 or more
   std::size_t keys_max = 64 * 1024;  // remembered by this process
-  // Whose requests are counted together. By default the client's address (RequestView::client(),
-  // which believes trusted proxies) without its port, of IPv6 the first 64 bits, which is what one
-  // subscriber has (client_network()), and of a Unix-domain socket the user; an unknown client is
-  // refused (503, and counted as a failure). Empty from a function given here: no limit applies;
-  // so what a client can leave out needs something in its place, such as its
-  // address.
+  // Returns the key of a request; requests with the same key are counted together. By default this
+  // is the client's address (RequestView::client(), which believes trusted proxies) without its
+  // port. The first 64 bits of an IPv6 address count, because one subscriber has all of these
+  // addresses (client_network()). For a Unix-domain socket the key is the user. An unknown client
+  // is refused (503, and counted as a failure). If the function returns an empty key, no limit
+  // applies. For a value that a client can leave out, return something else in its place, such as
+  // the client's address.
   std::function<Text(const RequestView&, session::Exchange&)> key = {};
-  // Null: this process counts alone. The rate and burst of what is here are its own.
+  // Null: this process counts alone. A shared limit has a separate rate and burst.
   std::shared_ptr<SharedLimit> shared_limit = {};
   WhenLimitUnknown when_unknown = WhenLimitUnknown::local;
 };

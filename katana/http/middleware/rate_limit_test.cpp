@@ -25,7 +25,7 @@ TEST(RateTable, a_burst_passes_and_then_the_rate) {
   EXPECT_EQ(table.take("a", now).left, 2u);
   EXPECT_EQ(table.take("a", now).left, 1u);
   EXPECT_EQ(table.take("a", now).left, 0u);
-  for (int count = 0; count < 3; ++count) {  // those that are refused cost nothing
+  for (int count = 0; count < 3; ++count) {  // refused requests cost nothing
     const auto refused = table.take("a", now);
     EXPECT_FALSE(refused.passes);
     EXPECT_EQ(refused.wait.ns, milliseconds(100).ns);
@@ -215,7 +215,7 @@ TEST(RateLimit, a_key_by_what_middleware_provides_is_the_same_from_every_address
   EXPECT_EQ(status_of("/open", "X-User: boris\n", 3), 429u);
 }
 
-// Says what a test wants: at once, after a while, or that it is not known.
+// Gives the verdict of the test: at once, after a while, or unknown.
 class ToldLimit final : public SharedLimit {
  public:
   std::optional<Verdict> look(Bytes, Instant) override {

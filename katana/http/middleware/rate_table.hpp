@@ -1,9 +1,9 @@
-// RateTable: the table behind a rate limit: when each key will have its burst again.
+// RateTable: the table of a rate limit. For each key it has the time at which the burst is full.
 //
 // Owns       a table of fixed size.
 // Thread     any; each part of the table has a lock, held for some ten nanoseconds.
 // Allocates  at construction, 16 bytes for each key.
-// Fails      never: a full table forgets the key that was least active.
+// Fails      never: a full table forgets the least active key.
 #pragma once
 
 #include <atomic>
@@ -30,10 +30,10 @@ class RateTable {
     Duration until_full;
   };
   Verdict take(Bytes key, Instant now) noexcept;
-  // Any thread. A request of that moment may see the one value old and the other new.
+  // Any thread. A concurrent request may see one of the values old and the other new.
   void set_rate(double per_second, std::uint32_t burst);
   std::uint32_t burst() const noexcept { return burst_.load(std::memory_order_relaxed); }
-  // In which a key that has used its burst gets all of it back.
+  // The time in which a key that has used its burst gets all of it back.
   Duration window() const noexcept {
     return nanoseconds(interval_ns_.load(std::memory_order_relaxed) * burst());
   }

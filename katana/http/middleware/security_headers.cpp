@@ -51,7 +51,7 @@ class SecurityFields {
       }
     }
     if (policy_.size() > 1 && !find_field(reply.fields(), policy_name_)) {
-      // A policy with a nonce that was kept would be known to the next client.
+      // If a reply with a nonce were kept, the next client would know the nonce.
       exchange.personalise(session::Personal::nonce);
       reply.add_field(policy_name_, fmt::format("{}", fmt::join(policy_, nonce_of(exchange))));
     }
@@ -75,7 +75,7 @@ class SecurityFields {
     }
     fields_.push_back({name, fmt::format("{}: {}\r\n", name, value)});
   }
-  // Where nothing was served no element has a nonce, so it is unknown.
+  // Without a served route no element has a nonce: it stays unknown.
   static std::string nonce_of(session::Exchange& exchange) {
     auto* const context = static_cast<detail::RequestContext*>(exchange.kept());
     const auto nonce = context == nullptr ? nullptr : context->find<CspNonce, CspNonce>();

@@ -1,5 +1,5 @@
-// Fields that tell browsers to keep what a service answers apart from other sites, by default as
-// strict as a site of one origin can bear.
+// Header fields that tell browsers to isolate the replies of a service from other sites. The
+// defaults are as strict as a site of one origin can bear.
 //
 //   router.use(security_headers());                            // on the router: 404 has them, too
 //   ContentSecurityPolicy policy = ContentSecurityPolicy::strict();
@@ -11,10 +11,9 @@
 //
 // Owns       the lines, made once.
 // Thread     any: the reactor's that serves.
-// Allocates  with a nonce one string for each request; else nothing but room for the fields.
-// Fails      Router::build() for a value that could not stand in a field, or a policy with a
-//            mistake.
-// Invariant  a field that a handler has set is left as it is. A nonce is of 16 random bytes and in
+// Allocates  with a nonce one string for each request; otherwise nothing but room for the fields.
+// Fails      Router::build() for a value that is not valid in a field, or a policy with a mistake.
+// Invariant  a field that a handler has set is left as it is. A nonce has 16 random bytes and is in
 //            one reply only.
 #pragma once
 
@@ -28,21 +27,21 @@
 
 namespace katana {
 
-// The nonce of one reply, as its policy and its elements have it.
+// The nonce of one reply, for its policy and its elements.
 class CspNonce {
  public:
   CspNonce();
-  // As base64url, for the attribute `nonce`.
+  // The nonce as base64url, for the attribute `nonce`.
   Bytes text() const noexcept KATANA_VIEW { return {text_.data(), text_.size()}; }
 
  private:
   std::array<char, 22> text_;
 };
 
-// With a policy that has a nonce, handlers behind it may take FromContext<CspNonce>.
+// If the policy has a nonce, handlers behind this may take FromContext<CspNonce>.
 Middleware security_headers(SecurityHeaderOptions options = {});
 
-// A reply whose handler takes the nonce is for one page: caches do not share it.
+// A reply with the nonce is for one page: caches do not share it.
 template <>
 inline constexpr session::Personal personal_value<CspNonce> = session::Personal::nonce;
 

@@ -24,19 +24,19 @@ namespace katana {
 struct SecurityHeaderOptions {
   // Content-Security-Policy; an empty one: no field.
   ContentSecurityPolicy policy = ContentSecurityPolicy::strict();
-  // The policy is reported on, and not enforced.
+  // Violations of the policy are reported, but not prevented.
   bool policy_report_only = false;
   bool nosniff = true;  // X-Content-Type-Options
-  // For browsers that know no frame-ancestors.
+  // For browsers that do not know frame-ancestors.
   std::string frame_options = "DENY";
-  // Not "no-referrer": with that browsers say "Origin: null" in forms of our own pages.
+  // Not "no-referrer": browsers then send "Origin: null" with forms of the site's pages.
   std::string referrer_policy = "strict-origin-when-cross-origin";
   std::string opener_policy = "same-origin";    // Cross-Origin-Opener-Policy
   std::string resource_policy = "same-origin";  // Cross-Origin-Resource-Policy
   std::string embedder_policy = "";             // "require-corp" for SharedArrayBuffer
   std::string permissions_policy = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
-  // Strict-Transport-Security, when `is_https` says that the client came by TLS; 0: not said. This
-  // server's own TLS listeners have it by http.tls.hsts.
+  // Strict-Transport-Security, when `is_https` says that the client uses TLS; 0: not sent. For the
+  // TLS listeners of this server use http.tls.hsts.
   Duration hsts = {};
   std::function<bool(const RequestView&, session::Exchange&)> is_https = {};
 };

@@ -15,8 +15,8 @@ struct AllowText {
   }
 };
 
-// Every value there can be, 32 KiB of constants: what a 405 allows depends on which patterns fit
-// its path, and a finished text needs neither allocation nor owner.
+// Every possible value, 32 KiB of constants. The methods that a 405 allows depend on the patterns
+// that fit its path. A finished text needs neither allocation nor owner.
 constexpr std::array<AllowText, 1U << http::method_names.size()> make_allow_table() {
   std::array<AllowText, 1U << http::method_names.size()> table{};
   for (std::size_t bits = 0; bits < table.size(); ++bits) {

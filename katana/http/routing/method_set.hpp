@@ -1,4 +1,4 @@
-// MethodSet: some of the nine registered methods, and what an Allow field says of them.
+// MethodSet: a set of the nine registered methods, and its text in an Allow field.
 //
 // Owns       nothing; the text of allow_value() has static storage.
 // Thread     a value.
@@ -44,8 +44,8 @@ class MethodSet {
   std::uint16_t bits_ = 0;
 };
 
-// The set as the value of an Allow field (RFC 9110 §10.2.1): "GET, HEAD, OPTIONS". Static storage,
-// so that an answer may refer to it for as long as it likes.
+// The set as the value of an Allow field (RFC 9110 §10.2.1): "GET, HEAD, OPTIONS". It has static
+// storage: a reply may refer to it for ever.
 Bytes allow_value(MethodSet methods) noexcept;
 
 }  // namespace katana

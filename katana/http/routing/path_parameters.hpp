@@ -1,4 +1,4 @@
-// PathParameters: what the parameters of the matched pattern of a route stand for.
+// PathParameters: the values of the parameters in the pattern of the matched route.
 //
 // Borrows    names from the table of routes, values from the path.
 // Thread     values.
@@ -21,11 +21,11 @@ inline constexpr std::size_t route_parameters_max = 16;
 
 // One parameter of the route that matched.
 struct PathParameter {
-  Bytes name;   // from the table: valid as long as it is
-  Bytes value;  // from the path: valid as long as it is; may still hold "%2F" and "%25"
+  Bytes name;   // from the table: valid as long as the table
+  Bytes value;  // from the path: valid as long as the path; may still hold "%2F" and "%25"
 };
 
-// What the parameters of the matched pattern stand for, in the order of the pattern. Values are
+// The values of the parameters of the matched pattern, in the order of the pattern. Values are
 // offsets from the start of the path: when the path is copied elsewhere, rebase() follows it.
 class PathParameters {
  public:

@@ -1,14 +1,14 @@
-// Paths as words of eight bytes: what a route is looked up by, its hash, and where a segment ends.
+// Paths as words of eight bytes: the key of a route, its hash, and the end of a segment.
 //
 // Borrows    the path, for the call.
 // Thread     any.
 // Allocates  never.
 // Invariant  no read passes the end of the path.
 //
-// Hash. A 64x64 to 128 bit multiplication folded onto itself (the step of wyhash), over the first
-// and the last eight bytes, which may overlap, and the words between. There is no secret seed:
-// paths are only ever looked up, nothing that a client sends is inserted, so the longest run of
-// occupied slots is fixed when the table is built and no choice of paths makes it longer.
+// The hash is a 64x64 to 128 bit multiplication folded onto itself (the step of wyhash). It covers
+// the first and the last eight bytes, which may overlap, and the words between. There is no secret
+// seed, because paths are only looked up: nothing that a client sends is inserted. The longest run
+// of occupied slots is fixed when the table is built, and no choice of paths makes it longer.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@
 
 namespace katana::detail {
 
-// What a path is looked up by. Up to 16 bytes the two words are all of it: equal keys, equal paths.
+// The key of a path. Up to 16 bytes the two words are all of it: equal keys, equal paths.
 struct RouteKey {
   std::uint64_t size = UINT64_MAX;
   std::uint64_t first = 0;  // the first eight bytes, or all if there are fewer
@@ -40,8 +40,8 @@ inline std::uint64_t read_word(const char* from) noexcept {
   return read_little_endian<std::uint64_t>(from);
 }
 
-// A word of fewer than eight bytes, zeros above. Reads overlap instead of passing the end: a byte
-// that is read twice lands in the same place twice.
+// Reads a word of fewer than eight bytes, with zeros above. Reads overlap instead of passing the
+// end: a byte that is read twice is at the same place both times.
 inline std::uint64_t read_short_word(const char* from, std::size_t size) noexcept {
   const auto half = read_little_endian<std::uint32_t>;
   const auto byte = read_little_endian<std::uint8_t>;
@@ -94,7 +94,7 @@ inline std::uint64_t hash_of(RouteKey key, Bytes path) noexcept {
   return hash_of(key);
 }
 
-// Out of line, so that a short segment does not pay for the constants.
+// Not inlined: a short segment then does not pay for the constants.
 [[gnu::noinline]] inline const char* long_segment_end(const char* at, const char* end) noexcept {
   for (; end - at >= 8; at += 8) {
     const std::uint64_t slashes = slashes_in(read_word(at));

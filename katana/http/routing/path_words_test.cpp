@@ -10,7 +10,7 @@
 namespace katana::detail {
 namespace {
 
-// Of exactly its size on the heap, so that a sanitizer sees a read beyond it.
+// Returns a heap copy of exactly this size: a sanitizer then sees a read beyond it.
 std::vector<char> exact(std::string_view text) { return {text.begin(), text.end()}; }
 
 TEST(PathWords, a_segment_ends_at_the_first_slash_or_with_the_path_whatever_its_length) {

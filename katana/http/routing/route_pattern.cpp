@@ -21,9 +21,9 @@ bool is_name_character(char c) noexcept {
 
 bool is_brace(char c) noexcept { return c == '{' || c == '}'; }
 
-// The pattern as a path is compared with it; nullopt if no path can be.
+// Returns the pattern in the form for comparison with a path; nullopt if no path can match it.
 std::optional<std::string> normal_form(Bytes pattern) {
-  std::string raw;  // what a client sends for it: braces and other text escaped
+  std::string raw;  // the bytes of a client for it: braces and other text escaped
   for (const char c : pattern) {
     const bool escaped = !http::is(c, http::target_character) || Bytes("[]?").contains(c);
     if (escaped) fmt::format_to(std::back_inserter(raw), "%{:02X}", static_cast<unsigned char>(c));
@@ -117,7 +117,7 @@ class PatternReader {
     return {};
   }
 
-  // One '{' and one '}' behind it. A rest has no text beside it.
+  // Checks for one '{' with one '}' behind it. A rest has no text beside it.
   Result<void> check_braces(Bytes text) const {
     const std::size_t open = text.find('{');
     const std::size_t close = text.find('}');
@@ -173,7 +173,7 @@ class PatternReader {
   std::string subject_;
   std::string shape_;
   std::size_t segment_count_ = 0;
-  std::vector<std::pair<Bytes, std::size_t>> names_;  // and the segment each stands in
+  std::vector<std::pair<Bytes, std::size_t>> names_;  // with the index of the segment
 };
 
 }  // namespace

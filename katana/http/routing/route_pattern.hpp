@@ -1,8 +1,8 @@
-// Patterns of routes: their segments, and whether a pattern can be a route's.
+// Patterns of routes: their segments, and the check of a pattern.
 //
 // Borrows    the pattern; a segment is a view into it.
 // Thread     any.
-// Allocates  shape_of() alone.
+// Allocates  only in shape_of().
 // Fails      shape_of() with a message that names the pattern, the place in it and the remedy.
 // Invariant  patterns of one shape fit the same paths.
 #pragma once
@@ -25,8 +25,8 @@ inline constexpr std::size_t route_pattern_bytes_max = 1'024;
 
 namespace detail {
 
-// part: a parameter with text before or behind it, "v{major}", "{id}.json". choice: of the tree
-// alone.
+// part: a parameter with text before or behind it, "v{major}", "{id}.json". choice: only in the
+// tree.
 enum class RouteSegmentKind : std::uint8_t { literal, parameter, rest, part, choice };
 
 inline constexpr std::size_t route_suffix_bytes_max = 255;
@@ -59,8 +59,8 @@ inline Bytes take_segment(Bytes& rest) noexcept {
   return segment;
 }
 
-// The pattern with its names taken out. No literal holds a brace, so no two patterns share a shape
-// by accident. `method` is how an error names it.
+// Returns the pattern without its names. No literal contains a brace, and no two patterns share a
+// shape by accident. `method` is for errors.
 Result<std::string> shape_of(Bytes method, Bytes pattern);
 
 }  // namespace detail

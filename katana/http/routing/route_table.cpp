@@ -1,10 +1,10 @@
-// Two steps, the second only taken when the first has no answer:
+// There are two steps; the second is only taken when the first finds nothing:
 //
 //   the whole path is a pattern     one hash, one comparison
 //   walk of the tree                one load per byte at which patterns part
 //
-// The tree holds the patterns with parameters only, as a radix tree: text that patterns share
-// stands once, and a node without a choice is merged into the one before it. A node consumes, in
+// The tree holds only the patterns with parameters, as a radix tree. Text that patterns share is
+// stored once, and a node without a choice is merged into the one before it. A node consumes, in
 // this order:
 //
 //   its kind      parameter: the segment; part: the segment without the text behind the parameter;
@@ -17,20 +17,20 @@
 //   before it                  the literal child for the next byte, then the parameter child unless
 //                              the segment is empty, then the rest child
 //
-// Where parameters have text beside them, the parameter child is a choice. Its label is the text
-// before the most specific part, and its parameter child is that part; its rest child is the next
-// choice, or the parameter without text, and begins where the choice does. A walk keeps two
-// untried ways for each segment, however many texts there are.
+// Where parameters have text beside them, the parameter child is a choice. The label of a choice is
+// the text before the most specific part, and its parameter child is that part. Its rest child is
+// the next choice, or the parameter without text, and begins at the same place as the choice. A
+// walk keeps two untried ways for each segment, however many texts there are.
 //
-// Parameter and rest children hang on nodes that end with a slash: where a segment starts. The walk
-// keeps the ways it has not tried on a stack, most specific on top, and therefore meets the
-// endpoints that fit in the order of specificity.
+// Parameter and rest children belong to nodes that end with a slash, where a segment starts. The
+// walk keeps the untried ways on a stack, with the most specific on top. It therefore meets the
+// fitting endpoints in the order of specificity.
 //
-// Work. A node is reached in one way only, and at one place of a given path: the place follows from
-// how many segments lie before it. Therefore no walk visits a node twice, whatever it turns back
-// from, and there is nothing to memoise. Work that doubles with each segment takes a tree that
-// does, and the tree is the application's to write, never the client's. node_visits_max() is the
-// worst case of a tree: of the literal children only one can go with the next byte, so
+// The work is bounded. A node is reached in one way only, and at one place of a given path, which
+// follows from the number of segments before it. Therefore no walk visits a node twice, even after
+// it turns back, and there is nothing to memoise. Only a tree that doubles with each segment causes
+// work that does. The application writes the tree, never the client. node_visits_max() is the worst
+// case of a tree. Only one of the literal children can fit the next byte:
 //
 //   visits(node) = 1 + max(visits(literal children)) + visits(parameter child) + visits(rest child)
 
@@ -52,7 +52,7 @@ using SegmentKind = detail::RouteSegmentKind;
 
 }  // namespace
 
-// Ends, because half of the slots are empty.
+// The loop ends, because half of the slots are empty.
 std::uint32_t RouteTable::find_literal(Bytes path) const noexcept {
   for (std::uint64_t index = hash_of(key_of(path), path);; ++index) {
     const LiteralSlot& slot = literals_[index & literal_mask_];
@@ -61,9 +61,9 @@ std::uint32_t RouteTable::find_literal(Bytes path) const noexcept {
   }
 }
 
-// Meets the endpoints of the tree that fit a path, the most specific one first, and notes what the
-// parameters on the way to them stand for. Its parts are inlined by force: their calls, and the
-// registers saved for them, were a fifth of the instructions of a match.
+// Finds the endpoints of the tree that fit a path, the most specific one first, and records the
+// parameters on the way to them. Its parts are inlined by force: their calls, with the saved
+// registers, were a fifth of the instructions of a match.
 class RouteTable::Walk {
  public:
   Walk(const RouteTable& table, Bytes path, PathParameters& parameters) noexcept
@@ -73,7 +73,7 @@ class RouteTable::Walk {
         node_(table.nodes_.data()),
         at_(begin_) {}
 
-  // The next endpoint, or null.
+  // Returns the next endpoint, or null.
   [[gnu::always_inline]] const Endpoint* next() noexcept {
     for (;;) {
       while (node_ != nullptr) {
@@ -109,12 +109,12 @@ class RouteTable::Walk {
  private:
   struct Pending {
     const Node* node;
-    const char* at;  // the place in the path where it begins
+    const char* at;  // the place in the path where the node begins
   };
 
-  // Notes the value at this place of the path and passes it. Values of parameters further to the
-  // left stay: whatever the walk has turned back from came to the right of them. False: of a part,
-  // the segment has no more than its text.
+  // Records the value at this place of the path, and passes it. Values of parameters further to the
+  // left stay: the walk turned back only from places to the right of them. Returns false if the
+  // segment of a part has no more than its text.
   [[gnu::always_inline]] bool take_parameter(const Node& node) noexcept {
     const char* const begin = at_;
     at_ = node.kind == SegmentKind::rest ? end_ : segment_end(begin, end_);
@@ -128,7 +128,8 @@ class RouteTable::Walk {
     return true;
   }
 
-  // Whether a text ends within "%2F": that is one byte, and the text behind a part begins after it.
+  // Returns whether a text ends within "%2F". That is one byte, and the text behind a part begins
+  // after it.
   static bool ends_in_escape(const char* begin, const char* end) noexcept {
     return end[-1] == '%' || (end - begin > 1 && end[-2] == '%');
   }
@@ -147,7 +148,7 @@ class RouteTable::Walk {
     return true;
   }
 
-  // After the first eight bytes.
+  // Compares the label after its first eight bytes.
   [[gnu::always_inline]] bool long_label_follows(const Node& node,
                                                  std::size_t left) const noexcept {
     const std::size_t size = node.label_size;
@@ -155,7 +156,7 @@ class RouteTable::Walk {
     return size <= 16 || Bytes{at_, size} == Bytes{node.label, size};
   }
 
-  // The node to visit next, or null; less specific ones are left for later.
+  // Returns the node to visit next, or null; less specific ones are kept for later.
   [[gnu::always_inline]] const Node* best_child(const Node& node) noexcept {
     const Node* best = node.rest_child;
     if (node.parameter_child != nullptr && *at_ != '/') {
@@ -179,12 +180,12 @@ class RouteTable::Walk {
   const char* at_;
   std::uint32_t pending_count_ = 0;
   std::uint32_t visits_ = 0;
-  // A parameter and a rest for each place where a segment starts, at most. Not initialised: only
-  // what was pushed is read.
+  // At most a parameter and a rest for each place where a segment starts. Not initialised: only
+  // pushed entries are read.
   std::array<Pending, 2 * route_segments_max> pending_;
 };
 
-// Any literal path, then the tree.
+// Tries any literal path, then the tree.
 RouteMatch RouteTable::match_slowly(Method method, Bytes path,
                                     PathParameters& parameters) const noexcept {
   const std::uint32_t literal = find_literal(path);

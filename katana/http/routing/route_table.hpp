@@ -1,9 +1,9 @@
-// RouteTable: which route serves a method and a path. Built once, then immutable.
+// RouteTable: finds the route for a method and a path. Built once, then immutable.
 //
 // Owns      its patterns; nothing of a request.
 // Borrows   the path for the call; the PathParameters it fills point into the path and the table.
 // Thread    any number at once.
-// Allocates never; RouteTableBuilder does, which makes it.
+// Allocates never; RouteTableBuilder allocates, which makes the table.
 // Fails     never.
 // Invariant specificity decides, never the order of registration.
 #pragma once
@@ -39,21 +39,23 @@ struct RouteMatch {
 //
 //   users       literal: exactly these bytes
 //   {name}      parameter: exactly one segment, not empty
-//   v{name}.txt the same, with text before or behind it: a segment that begins and ends so, and has
-//               more between
-//   {name...}   rest: all that is left, slashes and nothing included; the last segment only
+//   the same, with text before or behind it: a segment that begins and ends with this text, and has
+//   more between
+//   {name...}   rest: the rest of the path, which may be empty and have slashes; the last segment
+//               only
 //
 // Names are letters, digits, '_' and '-'. A trailing slash counts: "/a" and "/a/" are two paths.
 //
-// Which route: of all patterns that fit the path, the most specific one that serves the method.
+// The match is the most specific one of all patterns that fit the path and serve the method.
 // Specificity is compared segment by segment from the left: literal, then parameter with text
-// behind it, the longest text first, then parameter, then rest. Therefore a general pattern still
-// serves the methods that a more specific one lacks, and only a method that no fitting pattern
-// serves is method_not_allowed, `allowed` being what they serve together.
+// behind it, the longest text first, then parameter, then rest. A general pattern thus still serves
+// the methods that a more specific one lacks. A method that no fitting pattern serves is
+// method_not_allowed; `allowed` has the methods that they serve together.
 //
-// Which methods a pattern serves: those added; HEAD by the GET route unless HEAD was added; every
-// other method, extensions included, by the any-method route if there is one. Without an OPTIONS or
-// any-method route, OPTIONS is method_not_allowed and counted in `allowed`: the caller answers it.
+// A pattern serves the methods that were added, and HEAD by the GET route unless HEAD was added.
+// The any-method route, if there is one, serves every other method, extensions included. Without an
+// OPTIONS or any-method route, OPTIONS is method_not_allowed and counted in `allowed`: the caller
+// answers it.
 class RouteTable {
  public:
   RouteTable(RouteTable&&) noexcept = default;
@@ -70,23 +72,23 @@ class RouteTable {
     return match_otherwise(method, path, parameters, literal.step);
   }
 
-  // The two steps of match(), for who has its own way for paths without parameters: what the
-  // first one found, or where the second one begins.
+  // The result of the first step of match(). Callers with their own code for paths without
+  // parameters run the two steps themselves.
   enum class LiteralStep : std::uint8_t {
     found,        // a literal pattern that serves the method
     not_literal,  // no literal pattern has this path
     unclear       // one may have it
   };
-  // What the first step says.
+  // The result of the first step.
   struct LiteralMatch {
-    std::uint32_t route;  // if found
-    LiteralStep step;     // what was found
+    std::uint32_t route;  // the route, if found
+    LiteralStep step;     // the kind of result
   };
-  // The first step.
+  // Runs the first step.
   inline LiteralMatch match_literal(http::Method method, Bytes path,
                                     PathParameters& parameters) const noexcept;
-  // The second. REQUIRES `step` to be what match_literal() has just said of the same, and not to be
-  // `found`.
+  // Runs the second step. REQUIRES that `step` is the result of match_literal() for the same
+  // arguments, and not `found`.
   RouteMatch match_otherwise(http::Method method, Bytes path, PathParameters& parameters,
                              LiteralStep step) const noexcept {
     if (step == LiteralStep::not_literal) return match_tree(method, path, {}, parameters);
@@ -95,13 +97,13 @@ class RouteTable {
 
   // Counts each pair of method and pattern.
   std::size_t route_count() const noexcept { return routes_.size(); }
-  // REQUIRES of both: route < route_count().
+  // Both REQUIRE route < route_count().
   Bytes pattern(std::uint32_t route) const noexcept;
   std::span<const Bytes> parameter_names(std::uint32_t route) const noexcept;
 
-  // The work of a match, in nodes of the tree that it visits: for this path when nothing serves the
-  // method, and at most for any path whatsoever. A client cannot raise the second: it is a property
-  // of the patterns, and never more than the nodes there are.
+  // The work of a match, as the number of visited nodes of the tree. The first function gives it
+  // for this path when nothing serves the method, the second the maximum for any path. A client
+  // cannot raise that maximum: it is a property of the patterns, and at most the number of nodes.
   std::uint32_t node_visits(Bytes path) const noexcept;
   std::uint32_t node_visits_max() const noexcept { return node_visits_max_; }
   std::size_t node_count() const noexcept { return nodes_.size(); }
@@ -114,14 +116,15 @@ class RouteTable {
 
   static constexpr std::uint32_t none = UINT32_MAX;
   static constexpr std::uint32_t no_route = UINT32_MAX;
-  // Where the any-method route stands among routes by method. It is all that extensions have.
+  // The index of the any-method route among routes by method. Extensions have only this route.
   static constexpr std::size_t any_method = http::method_names.size();
   static constexpr std::size_t index_of(http::Method method) noexcept {
     return static_cast<std::size_t>(method);
   }
   static_assert(any_method == static_cast<std::size_t>(http::Method::extension));
 
-  // Where patterns of one shape end: a route for each method, HEAD and any-method already resolved.
+  // The end of all patterns of one shape: a route for each method, HEAD and any-method already
+  // resolved.
   struct alignas(64) Endpoint {
     std::array<std::uint32_t, http::method_names.size() + 1> route_for;
     MethodSet allowed;
@@ -174,7 +177,7 @@ class RouteTable {
   std::uint32_t node_visits_max_ = 0;
 };
 
-// In line, and without a call, so that the result is two values and never one word.
+// Inlined, without a call: the result is then two values and never one word.
 [[gnu::always_inline]] inline RouteTable::LiteralMatch RouteTable::match_literal(
     http::Method method, Bytes path, PathParameters& parameters) const noexcept {
   parameters.count_ = 0;

@@ -41,8 +41,8 @@ struct RouteTable::DraftNode {
   std::uint32_t endpoint = none;
 };
 
-// Turns checked patterns into a table. Shapes come in their sorted order, so that the table's
-// layout does not depend on the order of registration either.
+// Makes a table of checked patterns. Shapes are added in sorted order: the table's layout does not
+// depend on the order of registration.
 class RouteTable::Assembler {
  public:
   using Served = RouteTableBuilder::Served;
@@ -54,7 +54,7 @@ class RouteTable::Assembler {
       bytes += pattern.size();
       names += static_cast<std::size_t>(std::ranges::count(pattern, '{'));
     }
-    table_.text_.reserve(bytes);  // reserved once, so that views into them stay valid
+    table_.text_.reserve(bytes);  // reserved once: views into them stay valid
     table_.names_.reserve(names);
     for (const std::string& pattern : patterns) add_route(pattern);
   }
@@ -81,7 +81,7 @@ class RouteTable::Assembler {
       choices += draft.part_children.size();
     }
     table_.nodes_.reserve(drafts_.size() +
-                          choices);  // reserved once, so that pointers into them stay valid
+                          choices);  // reserved once: pointers into them stay valid
     table_.rows_.reserve(row_entries);
     if (!drafts_.empty()) table_.node_visits_max_ = emit(root);
     return std::move(table_);
@@ -115,7 +115,7 @@ class RouteTable::Assembler {
     return endpoint;
   }
 
-  // A pattern is runs of text, each up to the segment of a parameter or to its end.
+  // A pattern consists of texts, each up to the segment of a parameter or to its end.
   void add_to_tree(Bytes pattern, std::uint32_t endpoint) {
     if (drafts_.empty()) drafts_.emplace_back();
     std::uint32_t node = root;
@@ -135,7 +135,7 @@ class RouteTable::Assembler {
     drafts_[node].endpoint = endpoint;
   }
 
-  // The node at the end of the text that follows a node; made, and others split, as needed.
+  // Returns the node at the end of the text that follows a node; makes and splits nodes as needed.
   std::uint32_t node_after(std::uint32_t node, Bytes text) {
     for (;;) {
       if (is_blank(drafts_[node])) {
@@ -163,7 +163,7 @@ class RouteTable::Assembler {
            draft.part_children.empty() && draft.parameter_child == none && draft.rest_child == none;
   }
 
-  // Keeps what a node consumes up to this place of its label; all the rest becomes a child.
+  // Keeps the part of a node up to this place of its label; the rest becomes a child.
   void split(std::uint32_t node, std::size_t place) {
     DraftNode tail = std::move(drafts_[node]);
     DraftNode head;
@@ -184,15 +184,15 @@ class RouteTable::Assembler {
     std::uint32_t& child = is_rest ? drafts_[node].rest_child : drafts_[node].parameter_child;
     if (child != none) return child;
     child = static_cast<std::uint32_t>(drafts_.size());
-    const std::uint32_t fresh = child;  // growing the vector ends the reference
+    const std::uint32_t fresh = child;  // growing the vector invalidates the reference
     DraftNode& draft = drafts_.emplace_back();
     draft.kind = kind;
     draft.parameter_index = index;
     return fresh;
   }
 
-  // Patterns share a part with all of its text, so no label ends within that. Two parts whose texts
-  // are as long and not the same fit no path together: either may come first.
+  // Patterns share a part only with its complete text: no label ends within it. Two parts with
+  // different texts of the same lengths never fit one path: either may come first.
   std::uint32_t part_child_of(std::uint32_t node, const detail::RouteSegment& segment,
                               std::uint8_t index) {
     std::vector<std::uint32_t>& children = drafts_[node].part_children;
@@ -205,7 +205,7 @@ class RouteTable::Assembler {
     }
     const auto fresh = static_cast<std::uint32_t>(drafts_.size());
     children.insert(place, fresh);
-    DraftNode& draft = drafts_.emplace_back();  // ends the reference
+    DraftNode& draft = drafts_.emplace_back();  // invalidates the reference
     draft.kind = SegmentKind::part;
     draft.parameter_index = index;
     draft.prefix = segment.prefix;
@@ -225,8 +225,8 @@ class RouteTable::Assembler {
     }
   }
 
-  // Appends a node and all below it; returns the most visits they can cost. As deep a recursion as
-  // a pattern has nodes.
+  // Appends a node and all below it; returns the largest number of visits. The depth of the
+  // recursion is the number of nodes of a pattern.
   std::uint32_t emit(std::uint32_t draft_number) {
     const DraftNode& draft = drafts_[draft_number];
     Node& node = table_.nodes_.emplace_back();
@@ -258,7 +258,7 @@ class RouteTable::Assembler {
     node.label_mask = UINT64_MAX >> (8 - std::min(label.size(), std::size_t{8})) * 8;
   }
 
-  // The parts from this one on, each behind a choice, and the parameter without text.
+  // Appends the parts from this one on, each behind a choice, and the parameter without text.
   std::uint32_t emit_parameters(const DraftNode& draft, std::size_t part, const Node*& child) {
     if (part == draft.part_children.size()) return emit_if_any(draft.parameter_child, child);
     Node& choice = table_.nodes_.emplace_back();

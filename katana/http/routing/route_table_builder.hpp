@@ -1,10 +1,10 @@
 // RouteTableBuilder: collects patterns and their methods, and makes a RouteTable of them.
 //
-// Owns       the patterns, until build() hands them over.
+// Owns       the patterns, until build() passes them on.
 // Thread     one.
 // Allocates  for each pattern.
 // Fails      add() with a message that names the pattern, the place in it and the remedy.
-// Invariant  the table does not depend on the order of the calls, but for the routes' numbers.
+// Invariant  the table does not depend on the order of the calls, except for the numbers of routes.
 #pragma once
 
 #include <array>

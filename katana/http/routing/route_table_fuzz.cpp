@@ -1,9 +1,9 @@
-// Invariant: whatever patterns are added and whatever path is asked for, the table answers as a
-// scan over all routes does, within the work it promised, and reads no byte outside of the path.
+// Invariant: for all patterns and paths, the table answers as a scan over all routes does. It does
+// so within the promised work, and reads no byte outside of the path.
 //
-// The input is lines that end with the byte 255: a method, one byte, and a pattern; after an empty
-// line a method and a path. Bytes below 32 stand for whole segments, so that paths which fit a
-// pattern are found early.
+// The input consists of lines that end with the byte 255. Each has a method, one byte, and a
+// pattern; after an empty line a method and a path. Bytes below 32 stand for whole segments, which
+// makes fitting paths likely.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -36,14 +36,14 @@ struct Route {
 
 // ---- The scan --------------------------------------------------------------------------------
 
-// Cuts what stands before the next '/' off the text.
+// Takes the text before the next '/' off.
 Bytes take_segment(Bytes& text) {
   const Bytes segment = text.substr(0, text.find('/'));
   text.remove_prefix(segment.size());
   return segment;
 }
 
-// Reads both from left to right; `values` is what the parameters stand for if it is true.
+// Reads both from left to right; `values` gets the values of the parameters if they fit.
 bool fits(Bytes pattern, Bytes path, std::vector<Bytes>& values) {
   values.clear();
   char before = '/';  // of the pattern
@@ -57,7 +57,7 @@ bool fits(Bytes pattern, Bytes path, std::vector<Bytes>& values) {
       if (!values.back().ends_with(suffix)) return false;
       values.back().remove_suffix(suffix.size());
       if (values.back().empty()) return false;
-      // "%2F" is one byte, which no text may cut.
+      // "%2F" is one byte, which no text may split.
       const bool is_part = before != '/' || !suffix.empty();
       const std::size_t size = values.back().size();
       if (is_part && values.back().substr(size < 2 ? 0 : size - 2).contains('%')) return false;
@@ -75,12 +75,12 @@ int rank_of(Bytes segment) {
   const std::size_t open = segment.find('{');
   if (open == Bytes::npos) return 0;
   if (segment.ends_with("...}")) return 3'000'000;
-  // The more text stands before a parameter, and then behind it, the better.
+  // A longer text before a parameter, and then behind it, is more specific.
   return 2'000'000 - static_cast<int>(open * 1'000 + segment.size() - segment.find('}') - 1);
 }
 
-// Negative if the first pattern is the more specific one, 0 if they are of one shape; both fit the
-// same path, so that where both are literal they are equal.
+// Returns a negative number if the first pattern is the more specific one, and 0 if both have one
+// shape. Both fit the same path; where both are literal they are equal.
 int compare(Bytes left, Bytes right) {
   while (!left.empty() && !right.empty()) {
     left.remove_prefix(1);
@@ -92,7 +92,7 @@ int compare(Bytes left, Bytes right) {
   return 0;
 }
 
-// How well a route serves a method, 0 the best; negative if it does not.
+// The rank of a route for a method, 0 is best; negative if it does not serve it.
 int service_of(const Route& route, Method method) {
   if (route.method == static_cast<unsigned>(method) && route.method != any_method) return 0;
   if (method == Method::head && route.method == static_cast<unsigned>(Method::get)) return 1;
@@ -206,7 +206,7 @@ void add(RouteTableBuilder& builder, std::vector<Route>& routes, Route route) {
 
 void check_match(const RouteTable& table, const std::vector<Route>& routes, Method method,
                  Bytes text) {
-  // A heap block of the exact size, so that AddressSanitizer sees the first byte too many.
+  // A heap block of the exact size: AddressSanitizer then detects a read beyond it.
   const auto block = std::make_unique<char[]>(text.size());
   std::ranges::copy(text, block.get());
   const Bytes path{block.get(), text.size()};

@@ -158,7 +158,7 @@ TEST(RouteTable, a_dead_end_is_turned_back_from) {
   EXPECT_EQ(match_get({"/a/b/d", "/a/{x}/c"}, "/a/b/c"), "found /a/{x}/c x=b");
   EXPECT_EQ(match_get({"/a/b/{y}/d", "/a/{x}/c/{z}"}, "/a/b/c/e"), "found /a/{x}/c/{z} x=b z=e");
   EXPECT_EQ(match_get({"/help/{x}", "/{name}"}, "/hello"), "found /{name} name=hello");
-  // The value of y, found on the way that led nowhere, does not show.
+  // The value of y, from a way that led nowhere, does not remain.
   EXPECT_EQ(match_get({"/{x}/{y}/{z}/1", "/{x}/{all...}"}, "/a/b/c/2"),
             "found /{x}/{all...} x=a all=b/c/2");
 }
@@ -465,8 +465,8 @@ std::vector<TestRoute> mixes_of(unsigned count, Bytes last) {
   return routes;
 }
 
-// A tree has a node for each parameter, one for the text before the first, and one for a place
-// where texts part, of each pattern at most.
+// The limit of a tree's nodes. Each pattern adds at most one node for each parameter, one for the
+// text before the first, and one for a place where texts differ.
 std::size_t node_count_max(const std::vector<TestRoute>& routes) {
   std::size_t count = 0;
   for (const TestRoute& route : routes) {
@@ -546,8 +546,9 @@ std::string join(std::span<const std::string> segments) {
   return text;
 }
 
-// How a pattern fits a path: 'a' for a literal, 'b' for a parameter, 'c' for a rest; patterns that
-// fit the same path are of one shape exactly when these are equal. nullopt if it does not fit.
+// Describes how a pattern fits a path: 'a' for a literal, 'b' for a parameter, 'c' for a rest.
+// Patterns that fit the same path have one shape exactly when these texts are equal. Returns
+// nullopt if the pattern does not fit.
 std::optional<std::string> fit(const std::vector<std::string>& pattern,
                                const std::vector<std::string>& path,
                                std::vector<std::string>& values) {
@@ -627,7 +628,7 @@ class Draw {
                                                       "/\xc3\xa9",
                                                       "/a-segment-of-27-bytes-in-all",
                                                       "/a-segment-of-27-bytes-in-alL"};
-    // Two of three are from the front, so that patterns share prefixes.
+    // Two of three are from the front: patterns then share prefixes.
     return segments[below(below(3) == 0 ? segments.size() : 3)];
   }
 

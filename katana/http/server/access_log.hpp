@@ -3,25 +3,26 @@
 //   server::AccessLog access((*log)->logger("access"));
 //   options.http.observer = &access;     // HttpServerOptions
 //
-// A record says method and target, without what is secret in it (http/server/shown_target.hpp), and
-// has the fields
+// A record shows method and target, without secrets in them (http/server/shown_target.hpp), and has
+// the fields
 //
 //   route        the pattern of the route that served it; empty: none
 //   status       of the reply; 0: none was begun
 //   bytes        of its content
 //   duration_us  from the end of the request's head to the end of the exchange
-//   peer         its address, as in "127.0.0.1:5000"; "unix:uid=1000" on a Unix-domain socket
-//   client       who asked, when a trusted proxy said who; the peer is that proxy then
-//   request      which of its connection, from 1
+//   peer         address of the other side, as in "127.0.0.1:5000"; "unix:uid=1000" on a
+//                Unix-domain socket
+//   client       the client, if a trusted proxy named it; `peer` is then the proxy
+//   request      number of the request on its connection, from 1
 //   end          replied, aborted or peer_left
 //
-// A request whose head the protocol refused has "-" for method and target. Server errors and broken
-// replies are warnings, all else is information.
+// A request with a head that the protocol refused has "-" for method and target. Server errors and
+// broken replies are warnings; all other records are information.
 //
 // Borrows    the Log behind the logger, which must outlive the server.
 // Thread     any: reactors share it, and each writes into its own ring.
-// Allocates  never, but for the first record of a thread.
-// Fails      never: what a full ring drops is counted, and the log says so.
+// Allocates  never, except for the first record of a thread.
+// Fails      never: records that a full ring drops are counted, and the log states their number.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// The access log of a server on real sockets: what its lines say.
+// The access log of a server on real sockets.
 #include "katana/http/server/access_log.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Connections over the reactors of a server, on every engine: even, and each with all that it would
-// have where it was accepted.
+// Connections over the reactors of a server, on every engine: they are balanced, and each keeps
+// everything that it had where it was accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ class BalanceTest : public testing::Test {
       EXPECT_EQ(report.cut_off, 0u);
     }
   }
-  // How many of them the busiest reactor has.
+  // The number of connections of the busiest reactor.
   static int busiest(const std::vector<std::unique_ptr<Client>>& clients) {
     std::map<std::string, int> shares;
     for (const auto& each : clients) {

@@ -1,14 +1,15 @@
 // CertificateWatch: notices that the files of certificates, keys and authorities have changed.
 //
-// Each file is asked what it is, behind all links, so one that was replaced by a rename or by a
-// link to another folder (Kubernetes) is noticed like one that was written. No descriptor is held.
+// The watch reads the identity of each file behind all links. It notices a file that was written,
+// and one that was replaced by a rename or by a link to another folder (Kubernetes). No descriptor
+// is held.
 //
-// Owns       names of files, and what they were.
+// Owns       the names of the files, and their last identities.
 // Borrows    the reactor, whose thread and timers it uses.
 // Thread     its reactor's.
-// Allocates  when it is made.
-// Fails      never: a file that is not there is a file that changed, once.
-// Invariant  changed() is called once for each look that finds something else than the last.
+// Allocates  at construction.
+// Fails      never: a missing file counts as changed, once.
+// Invariant  changed() is called once for each check that finds a difference from the one before.
 #pragma once
 
 #include <sys/types.h>
@@ -43,7 +44,7 @@ class CertificateWatch final : private net::TimerEntry {
   const Duration interval_;
   const std::function<void()> changed_;
   std::vector<std::string> files_;
-  std::vector<Identity> seen_;  // of each
+  std::vector<Identity> seen_;  // one for each file
 };
 
 }  // namespace katana::server

@@ -1,9 +1,9 @@
-// Client: a blocking connection to a server on this machine, as a test's caller has it; and
-// terminate(), which ends that server as an operator would.
+// Client: a test's blocking connection to a server on this machine. terminate() ends that server
+// with SIGTERM, as an operator would.
 //
 // Owns       its socket.
 // Thread     one.
-// Fails      by failing the test; a reply that does not come is an empty or cut text after 20 s.
+// Fails      by failing the test; a reply that does not arrive within 20 s is an empty or cut text.
 #pragma once
 
 #include <arpa/inet.h>
@@ -58,12 +58,13 @@ class Client {
     send("GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(fields) +
          "\r\n");
   }
-  // What comes up to and with `last`, or, if that is empty, to the end of the connection.
+  // Returns the received text up to and including `last`; if that is empty, to the end of the
+  // connection.
   std::string receive_until(std::string_view last) {
     return receive(
         [last](const std::string& text) { return !last.empty() && text.ends_with(last); });
   }
-  // One reply: head and content; of chunked content the chunks as they came.
+  // Returns one reply: head and body; of a chunked body the chunks as they arrived.
   std::string receive_reply() { return receive(&whole); }
   std::string ask(std::string_view target, std::string_view fields = "") {
     send_get(target, fields);
@@ -95,7 +96,7 @@ class Client {
   int fd_;
 };
 
-// Returns when the server has taken note: two signals that are pending at once would be one.
+// Returns when the server has seen the signal: two pending signals would count as one.
 inline void terminate() {
   ::kill(::getpid(), SIGTERM);
   sigset_t pending;
@@ -105,8 +106,8 @@ inline void terminate() {
   } while (sigismember(&pending, SIGTERM) == 1);
 }
 
-// Runs `clients`, which are given its port, beside a server that has started, and then ends it
-// with so many signals. Returns what it reports.
+// Runs `clients` with the port of a started server, and then ends the server with this many
+// signals. Returns the server's report.
 template <class Server, class Clients>
 auto serve_clients(Server& server, Clients clients, int signals = 1) {
   std::thread thread([&] {

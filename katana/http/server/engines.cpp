@@ -14,10 +14,10 @@ namespace katana::server {
 namespace {
 
 constexpr std::string_view automatic = "auto";
-// What "auto" takes: the first of these that runs here.
+// The order of "auto": the first of these that runs here is taken.
 constexpr EngineKind preferred[] = {EngineKind::io_uring, EngineKind::epoll_edge};
 
-// Whether io_uring runs here, and what of it the kernel lacks.
+// Returns which features of io_uring the kernel lacks; an Error if io_uring does not run here.
 Result<std::string> probe_io_uring() {
   const auto features = engine::probe_uring();
   if (!features) return std::unexpected(features.error());
@@ -35,7 +35,7 @@ std::unique_ptr<net::Reactor> make_io_uring_reactor(const net::ReactorOptions& o
 struct EngineRow {
   EngineKind kind;
   std::string_view name;
-  Result<std::string> (*probe)();  // a note for the log, or why it does not run here
+  Result<std::string> (*probe)();  // a note for the log, or the reason why it does not run
   std::unique_ptr<net::Reactor> (*make)(const net::ReactorOptions&, std::size_t);
 };
 constexpr EngineRow table[] = {

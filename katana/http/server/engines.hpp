@@ -1,7 +1,7 @@
-// Engines: the choice of one, by name, at start.
+// Engines: selection of an engine by name, at start.
 //
 // Thread     any.
-// Fails      choose_engine() names the engines there are, or says why io_uring does not run here.
+// Fails      choose_engine() names the available engines, or says why io_uring does not run here.
 #pragma once
 
 #include <cstdint>
@@ -23,41 +23,41 @@ struct UringOptions;
 
 namespace katana::server {
 
-// One row of the table in engines.cpp each, which is all that programs, tests and the laboratory
-// know of the engines there are (--list-engines).
+// Each is a row of the table in engines.cpp, from which programs, tests and the laboratory take the
+// list of engines (--list-engines).
 enum class EngineKind : std::uint8_t { epoll_edge, epoll_level, io_uring };
-// All engines that this program has, whether they run here or not.
+// All engines of this program, whether they run here or not.
 std::span<const EngineKind> engines() noexcept;
 
-// What a configuration names: an engine, or the choice of one.
+// The engine in a configuration: its name, or "auto".
 enum class EngineName : std::uint8_t { epoll_edge, epoll_level, io_uring, automatic };
 
-// The engine that runs, and why it is not another.
+// The selected engine, and why it is not another.
 struct EngineChoice {
   EngineKind kind = EngineKind::epoll_edge;  // for make_reactor()
-  // For the log, in one line: why "auto" did not take io_uring, or what of io_uring this kernel
-  // lacks. Empty when there is nothing to say.
+  // One line for the log: why "auto" did not take io_uring, or which features of io_uring this
+  // kernel lacks. Empty when there is nothing to report.
   std::string note = {};
 };
 
-// "epoll-edge", "epoll-level", "io_uring", or "auto": io_uring, which the laboratory found cheapest
-// (docs/decisions/0016), and where it does not run epoll-edge. invalid_argument: the name is
-// unknown; other codes: io_uring was asked for and does not run here.
+// Selects an engine: "epoll-edge", "epoll-level", "io_uring", or "auto". "auto" is io_uring, the
+// cheapest in the laboratory (docs/decisions/0016), and epoll-edge where io_uring does not run.
+// invalid_argument: the name is unknown. Other codes: io_uring was asked for and does not run here.
 Result<EngineChoice> choose_engine(std::string_view name);
 // The same without the note.
 Result<EngineKind> parse_engine(std::string_view name);
 std::string_view engine_name(EngineKind kind) noexcept;
 // "epoll-edge, epoll-level, io_uring or auto", for help and errors.
 std::string engine_names();
-// A line for each engine: its name and "available", or "unavailable: " and why.
+// A line for each engine: its name and "available", or "unavailable: " and the reason.
 std::string list_engines();
 
-// REQUIRES that the kernel can run it (choose_engine()). `session_bytes_max`: of the largest
-// session.
+// REQUIRES that the kernel can run it (choose_engine()). `session_bytes_max`: the size of the
+// largest session.
 std::unique_ptr<net::Reactor> make_reactor(EngineKind kind, const net::ReactorOptions& options,
                                            std::size_t session_bytes_max);
 
-// One translation unit each, because each holds a reactor and an engine compiled into one.
+// Each is in a separate translation unit, because each compiles a reactor and an engine into one.
 std::unique_ptr<net::Reactor> make_epoll_edge_reactor(const net::ReactorOptions& options,
                                                       std::size_t session_bytes_max);
 std::unique_ptr<net::Reactor> make_epoll_level_reactor(const net::ReactorOptions& options,

@@ -8,7 +8,7 @@
 namespace katana::server {
 namespace {
 
-// False where it is forbidden or the kernel too old, which choose_engine() says.
+// False if it is forbidden or the kernel is too old, as choose_engine() reports.
 bool runs_here(EngineKind kind) { return choose_engine(engine_name(kind)).has_value(); }
 
 TEST(Engines, every_engine_is_found_by_its_name) {

@@ -18,7 +18,7 @@ void FailureLog::on_failure(const Failure& failure) noexcept {
   try {
     record(failure);
   } catch (...) {
-    // Without memory for the record there is none; the failure is counted where it happened.
+    // Without memory there is no record; the failure is still counted at its place.
   }
 }
 
@@ -68,9 +68,9 @@ void FailureLog::record(const Failure& failure) {
     if (options_.print) return options_.print(text);
     return print_error_line(text);
   }
-  // request_id and trace_id are among the fields of the thread's activity, unless the request that
-  // they name has ended: a WebSocket connection has those of its upgrade, a spawned task those of
-  // the request that spawned it.
+  // request_id and trace_id are among the fields of the thread's activity, unless their request has
+  // ended. A WebSocket connection has those of its upgrade, a spawned task those of the request
+  // that spawned it.
   log::Context ids;
   const bool known = current_activity != nullptr && current_activity->log_context != nullptr &&
                      current_activity->name == failure.request_id;

@@ -1,19 +1,20 @@
-// FailureLog: one record for each failure of a handler, a job or a middleware, at most so many of
-// each kind and place, with the number of those that were left out; and the program's own hook.
+// FailureLog: one record for each failure of a handler, a job or a middleware. It limits the
+// records of each kind and place, and counts the failures that were left out. It also calls the
+// program's hook.
 //
 //   error  GET /users/{id}: the handler threw: std::runtime_error: no such user
 //          place="GET /users/{id}" method=GET cause=std::runtime_error left_out=3
 //          request_id=… trace_id=…
 //
-// A kind is what failed and, of an exception, its type. Without a log a record is one line on
+// A kind is the failed part and, of an exception, its type. Without a log a record is one line on
 // standard error.
 //
-// Owns       the counts, for places_max kinds and places; the rest share one.
+// Owns       the counts, for places_max kinds and places; the others share one count.
 // Borrows    the Log behind the logger.
 // Thread     any.
 // Allocates  for each failure.
-// Fails      never: what the hook throws is dropped, and the next record says that it did.
-// Invariant  at most records_max records of one kind and place in a period; the hook has every
+// Fails      never: an exception of the hook is dropped, and the next record mentions it.
+// Invariant  at most records_max records of one kind and place in a period; the hook gets every
 //            failure.
 #pragma once
 
@@ -30,17 +31,17 @@
 
 namespace katana::server {
 
-// For programs: called with every failure, on the thread where it happened, which is a reactor's
-// for requests: it must not block. Its arguments are borrowed for the call.
+// A hook of the program that is called with every failure. It runs on the thread of the failure,
+// for requests a reactor's, and must not block. Its arguments are borrowed for the call.
 using OnError = std::function<void(const Failure&)>;
 
-// Where failures go, and how many of a kind are written.
+// The destination of failures, and the limits of their records.
 struct FailureLogOptions {
   std::optional<log::Logger> logger = {};  // none: standard error
   OnError on_error = {};          // called for every failure, also for those that are not written
   std::uint32_t records_max = 5;  // of one kind and place, in each period; 0: none is written
-  Duration period = seconds(10);  // after which records_max counts anew
-  // Kinds and places that are counted apart; further ones share one count.
+  Duration period = seconds(10);  // records_max counts anew after this time
+  // Kinds and places that are counted separately; all others share one count.
   std::size_t places_max = 1024;
   Instant (*clock)() = nullptr;                        // null: the machine's monotonic one
   std::function<void(const std::string&)> print = {};  // in place of standard error
@@ -58,7 +59,7 @@ class FailureLog final : public FailureObserver {
     std::uint32_t written = 0;
     std::uint64_t left_out = 0;
   };
-  // Nullopt: not this one. Otherwise how many were left out before it.
+  // Returns nothing if this record is left out, otherwise the number that were left out before it.
   std::optional<std::uint64_t> admit(std::string kind);
   void record(const Failure& failure);
   void call_hook(const Failure& failure) noexcept;

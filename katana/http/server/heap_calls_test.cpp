@@ -1,4 +1,4 @@
-// What RequestTelemetry costs the heap for a request, with everything on: nothing, once it is warm.
+// RequestTelemetry with all options on needs no heap call for a request, once it is warm.
 #include "katana/base/system/heap_calls_test.hpp"
 
 #include <gtest/gtest.h>

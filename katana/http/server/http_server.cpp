@@ -71,7 +71,7 @@ void raise_descriptor_limit() noexcept {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
-  // Ignored: with the old limit the server accepts fewer connections, and says so when it is
+  // Ignored: with the old limit the server accepts fewer connections, and reports when it is
   // reached.
   (void)setrlimit(RLIMIT_NOFILE, &limit);
 }

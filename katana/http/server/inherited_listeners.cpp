@@ -122,7 +122,7 @@ void InheritedListeners::tell_ready() noexcept {
     std::string line = "ready ";
     for (const Inherited& each : all_) line += each.taken ? '1' : '0';
     line += '\n';
-    // Ignored when it fails: the program before is gone, and this one serves in any case.
+    // A failure is ignored: the replaced program has ended, and this one serves in any case.
     (void)!::send(ready, line.data(), line.size(), MSG_NOSIGNAL);
   } catch (...) {  // no memory for a line: it will find that this one is not ready, and end it
   }

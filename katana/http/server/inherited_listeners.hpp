@@ -1,17 +1,18 @@
-// InheritedListeners: the listening sockets that a program was handed by the one that it replaces
-// (http/server/replacement.hpp), so that no client that connects meanwhile finds a closed port.
+// InheritedListeners: the listening sockets that a program got from the one that it replaces
+// (http/server/replacement.hpp). No client that connects meanwhile finds a closed port.
 //
 //   LISTEN_FDS, LISTEN_PID   as systemd has them (sd_listen_fds(3))
-//   LISTEN_FDNAMES           what each is: "katana.http", "katana.listener.0", "katana.operations";
-//                            "katana.given" of the service manager; the last, "katana.ready", is a
-//                            socket that the program before listens to
+//   LISTEN_FDNAMES           the kind of each: "katana.http", "katana.listener.0" or
+//                            "katana.operations". A socket of the service manager is
+//                            "katana.given". The last, "katana.ready", is a socket that the
+//                            replaced program reads
 //
 // Owns       the descriptors, until close().
 // Thread     one.
-// Allocates  yes.
-// Fails      of_this_process() names the variable that is wrong.
-// Invariant  every queue of a listener that was taken is accepted from: take() gives all sockets of
-//            it, or none.
+// Allocates  for the names and the list of sockets.
+// Fails      of_this_process() names the wrong variable.
+// Invariant  every queue of a taken listener is accepted from: take() returns all sockets of it, or
+//            none.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +25,17 @@
 
 namespace katana::server {
 
-// Where a socket is bound: "127.0.0.1", or "unix:/run/a.sock" with port 0.
+// The address of a bound socket: "127.0.0.1", or "unix:/run/a.sock" with port 0.
 struct BoundAddress {
-  std::string address;     // empty: neither of IP nor a Unix socket with a path
-  std::uint16_t port = 0;  // of a Unix socket none
+  std::string address;     // empty: neither IP nor a Unix socket with a path
+  std::uint16_t port = 0;  // 0 for a Unix socket
 };
-// Of any socket, as the kernel has it.
+// Asks the kernel for the address of any socket.
 BoundAddress bound_address_of(int socket);
 
 class InheritedListeners {
  public:
-  // Of names in LISTEN_FDNAMES that are for it.
+  // The prefix of names in LISTEN_FDNAMES that are for this class.
   static constexpr std::string_view prefix = "katana.";
 
   // Null: there are none. Sockets for other programs, and their variables, stay as they are.
@@ -43,15 +44,15 @@ class InheritedListeners {
   InheritedListeners(const InheritedListeners&) = delete;
   InheritedListeners& operator=(const InheritedListeners&) = delete;
 
-  // All sockets that are bound there, one for each queue, in the order in which they began to
-  // listen; empty: none. For port 0 those that had the same `name`. Each is taken once; borrowed
-  // until close().
+  // Returns all sockets that are bound to this address, one for each queue, in the order in which
+  // they began to listen; empty: none. For port 0 it returns those that had the same `name`. Each
+  // is returned once; borrowed until close().
   std::vector<int> take(std::string_view name, const std::string& address, std::uint16_t port);
-  // Those that the service manager had opened.
+  // Returns the sockets that the service manager had opened.
   std::vector<int> take_given();
-  // The program before hears that this one accepts, and from which sockets. Once.
+  // Tells the replaced program that this one accepts, and from which sockets. Call it once.
   void tell_ready() noexcept;
-  // The descriptors here, of which the listening process has a copy.
+  // Closes the descriptors here; the listening process has a copy.
   void close() noexcept;
 
  private:

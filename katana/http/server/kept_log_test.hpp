@@ -1,4 +1,4 @@
-// KeptLog: a log whose records a test looks at, as lines of JSON, as soon as they are made.
+// KeptLog: a log that gives a test its records, as lines of JSON, as soon as they are made.
 //
 // Owns       the log, and its text.
 // Thread     any.
@@ -33,7 +33,7 @@ class KeptLog {
     const std::lock_guard lock(kept_->mutex);
     return kept_->text;
   }
-  // Those that have all of these parts.
+  // The records that have all of these parts.
   std::vector<std::string> lines(std::initializer_list<const char*> parts = {}) const {
     std::vector<std::string> found;
     std::istringstream all(text());

@@ -1,4 +1,4 @@
-// How a server begins and ends beside what it serves: notice, sockets of others, pulse, stalls.
+// Start and end of a server: notice, given sockets, heartbeat, stalls.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_F(LifecycleTest, during_the_notice_it_is_not_ready_and_accepts_and_a_second
     terminate();
     std::string ready;
     do {
-      ready = Client(port).ask("/ready");  // its own connection each time
+      ready = Client(port).ask("/ready");  // a new connection each time
     } while (ready.starts_with("HTTP/1.1 200 "));
     EXPECT_TRUE(ready.starts_with("HTTP/1.1 503 ")) << ready;
     EXPECT_TRUE(Client(port).ask("/hello").ends_with("hello"));
@@ -111,7 +111,7 @@ TEST_F(LifecycleTest, sighup_is_heard_as_often_as_it_is_sent_and_ends_nothing) {
   EXPECT_EQ(heard, 3);
 }
 
-// Descriptors in the table of the thread that waits for signals, and in the calling thread's.
+// The numbers of descriptors of the thread that waits for signals, and of the calling thread.
 std::pair<std::ptrdiff_t, std::ptrdiff_t> tables() {
   const auto entries = [](const std::filesystem::path& table) {
     return std::distance(std::filesystem::directory_iterator(table), {});
@@ -128,11 +128,11 @@ std::pair<std::ptrdiff_t, std::ptrdiff_t> tables() {
 
 TEST_F(LifecycleTest, with_one_reactor_no_other_thread_has_its_descriptors) {
   serve([](std::uint16_t port) {
-    EXPECT_TRUE(Client(port).ask("/hello").ends_with("hello"));  // every thread has begun
+    EXPECT_TRUE(Client(port).ask("/hello").ends_with("hello"));  // all threads have begun
     std::ptrdiff_t waiter, reactor;
     do {
       std::tie(waiter, reactor) = tables();
-    } while (waiter == reactor);  // the thread for signals may be yet to run
+    } while (waiter == reactor);  // the thread for signals may not have run yet
     EXPECT_EQ(waiter, 4);  // standard input, output and error, and the pipe to the reactor
     EXPECT_GT(reactor, 6);
   });
@@ -189,7 +189,7 @@ TEST_P(GivenSocket, is_served_by_all_reactors_and_goes_on_when_the_server_has_en
     }
   });
   EXPECT_EQ(report.requests, 8u);
-  // Who comes now waits in the queue for the next owner.
+  // A client that connects now waits in the queue for the next owner.
   const Client late(port);
   EXPECT_TRUE(late.connected);
   ::close(given);

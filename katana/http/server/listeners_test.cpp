@@ -70,7 +70,7 @@ class ListenersTest : public testing::Test {
     EXPECT_TRUE(listening) << (listening ? "" : listening.error().describe());
     return server;
   }
-  // What start() says, which fails.
+  // Returns the error of start(), which must fail.
   std::string refusal() {
     if (!service_) {
       auto built = std::move(router).build();
@@ -85,7 +85,7 @@ class ListenersTest : public testing::Test {
     struct stat file;
     return ::lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode);
   }
-  // As a server leaves it that was killed.
+  // Leaves a socket file as a killed server does.
   static void leave_socket(const std::string& path) {
     const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -168,7 +168,7 @@ TEST_F(ListenersTest, a_socket_in_use_another_file_and_no_folder_are_errors_that
   const auto first = started();
   EXPECT_THAT(refusal(), HasSubstr("listen on unix:" + path_of("a.sock") +
                                    ": another program listens there: stop it or choose another"));
-  EXPECT_TRUE(is_socket(path_of("a.sock")));  // the first one's, still
+  EXPECT_TRUE(is_socket(path_of("a.sock")));  // still the first server's
 
   std::ofstream(path_of("file")) << "precious";
   options.listeners = {local("file")};
@@ -290,7 +290,7 @@ TEST_F(ListenersTest, what_came_to_a_trusted_proxy_by_https_is_not_redirected) {
     EXPECT_THAT(ask("X-Forwarded-Proto: http\r\nX-Forwarded-Host: shop.example\r\n"),
                 HasSubstr("\r\nLocation: https://shop.example/hello\r\n"));
     EXPECT_THAT(ask("X-Forwarded-Host: evil.example\r\n"), StartsWith("HTTP/1.1 421 "));
-    // A good name in the one does not make up for a strange one in the other.
+    // A valid name in one place does not make up for a wrong one in the other.
     Client client(server->port_of_listener(0));
     client.send(
         "GET /hello HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: shop.example\r\n\r\n");

@@ -1,5 +1,5 @@
-// Mistakes: what is wrong with the options of a server, gathered: each with the option's or the
-// setting's name, what it is and what it may be.
+// Mistakes: collects the mistakes in the options of a server. Each has the name of the option or
+// setting, its value and the valid values.
 //
 // Thread     one.
 // Allocates  for each mistake.

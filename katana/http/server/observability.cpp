@@ -41,7 +41,7 @@ constexpr auto proxy_headers_refused = [](const ReactorStatistics& of) {
   return of.proxied.refused_in_all() + of.proxied.late + of.proxied.cut;
 };
 
-// What each reactor counts, one series for each.
+// The counters of each reactor, one series for each.
 constexpr std::array counter_rows{
     CounterRow{"katana_connections_accepted", "", "Connections that were accepted.",
                [](const ReactorStatistics& of) { return of.counters.accepted; }},
@@ -254,7 +254,7 @@ constexpr std::array used_rows{
     PartRow{"held",
             [](const ReactorStatistics& of) -> std::uint64_t { return of.memory_used.held; }}};
 
-// The text of a registry as a reply's content: one piece at a time, as the client takes it.
+// Produces the text of a registry: one piece at a time, as the client takes it.
 class MetricsSource final : public ContentSource {
  public:
   MetricsSource(metrics::Registry& registry, metrics::Format format)
@@ -278,7 +278,7 @@ class MetricsSource final : public ContentSource {
   Bytes left_;
 };
 
-// A reactor cannot be waited for by blocking: it may be the very one that this runs on.
+// This must not block: the reactor to wait for may be the one that this runs on.
 Task<void> await_answers(std::vector<std::shared_ptr<ReactorStatus>> asked) {
   for (const auto& each : asked) {
     const std::shared_ptr<net::SharedEvent> answer = each->answer();
@@ -298,8 +298,8 @@ Task<void> await_checks(metrics::HealthChecks& checks, metrics::CheckKind kind) 
   }
 }
 
-// How long a page of health may be said again: far below what probes ask for in a row, and enough
-// that a flood of them costs little.
+// The time for which a page of health is reused. It is far shorter than the interval of probes, and
+// long enough to make a flood of requests cheap.
 constexpr Duration health_valid_for = milliseconds(10);
 
 Reply health_reply(Bytes json, unsigned status) {
@@ -315,7 +315,7 @@ Reply health_reply(Bytes json, unsigned status) {
 
 class Observability::State {
  public:
-  // As Observability says of each.
+  // The functions are those of Observability.
   explicit State(ObservabilityOptions options);
   ~State();
   State(const State&) = delete;
@@ -337,12 +337,12 @@ class Observability::State {
   void refresh() const;
   Task<Reply> tell_metrics(Request request);
   Task<Reply> tell_health(metrics::CheckKind kind);
-  // The same at once, if this reactor has said it a moment ago.
+  // Returns the same at once, if this reactor has made it a moment ago.
   std::optional<Reply> known_health(metrics::CheckKind kind) const;
   bool draining() const noexcept;
   metrics::CheckReport reactors_report(Instant now) const;
 
-  // What remember() keeps; null: nothing yet.
+  // The page that remember() stored; null: none yet.
   KnownHealth* known(metrics::CheckKind kind) const noexcept;
   void remember(metrics::CheckKind kind, const metrics::HealthReport& report, Bytes json);
 
@@ -364,7 +364,7 @@ struct Observability::State::Instruments {
   std::vector<Family<metrics::LogHistogram>> lag;
 };
 
-// What /health or /ready says on one reactor, and until when that is said again.
+// The last /health or /ready page of one reactor, and the end of its validity.
 struct Observability::State::KnownHealth final : net::Attachment {
   Instant until = {};
   bool draining = false;
@@ -372,7 +372,7 @@ struct Observability::State::KnownHealth final : net::Attachment {
   Text json;
 };
 
-// One reactor's series, and where their values come from.
+// One reactor's series, and the sources of their values.
 struct Observability::State::Watched {
   std::shared_ptr<ReactorStatus> status = std::make_shared<ReactorStatus>();
   std::vector<ObservedCounter> counters;
@@ -485,7 +485,7 @@ std::unique_ptr<ReactorProbe> Observability::State::probe(net::Reactor& reactor,
                                         instruments_->lag[0].with(number), options_.lag_interval);
 }
 
-// Every series from the figures that are there.
+// Sets every series from the present figures.
 void Observability::State::refresh() const {
   const std::lock_guard lock(mutex_);
   for (const auto& watched : watched_) {
@@ -537,8 +537,8 @@ Task<Reply> Observability::State::tell_metrics(Request request) {
   co_return reply;
 }
 
-// What each reactor says of its turn is read, not asked for: to be asked it would have to come to
-// it, and the answer would wait for the slowest.
+// Reads the published turn of each reactor without asking it: a busy reactor would not answer, and
+// the reply would wait for the slowest one.
 metrics::CheckReport Observability::State::reactors_report(Instant now) const {
   const std::lock_guard lock(mutex_);
   const auto silent = std::ranges::count_if(watched_, [&](const auto& watched) {
@@ -553,7 +553,7 @@ metrics::CheckReport Observability::State::reactors_report(Instant now) const {
 }
 
 bool Observability::State::draining() const noexcept {
-  // While the program restarts somebody serves here: who asks on an old connection is to stay.
+  // A restart does not count: another process serves, and a client of an old connection is to stay.
   const net::Reactor& reactor = *net::Reactor::current();
   return (reactor.draining() && reactor.handover() == nullptr) ||
          draining_.load(std::memory_order_relaxed);
@@ -583,7 +583,7 @@ void Observability::State::remember(metrics::CheckKind kind, const metrics::Heal
     page = made.get();
     reactor.attach(&known_keys_[static_cast<std::size_t>(kind)], std::move(made));
   }
-  // Not longer than the results of its checks are fresh.
+  // At most as long as the results of its checks are fresh.
   const Duration fresh = checks_.fresh_min(kind);
   Duration left = fresh;
   for (const metrics::CheckReport& each : report.checks) {
@@ -600,8 +600,8 @@ Task<Reply> Observability::State::tell_health(metrics::CheckKind kind) {
   const Instant began = net::Reactor::current()->now();
   const bool liveness = kind == metrics::CheckKind::liveness;
   checks_.refresh(kind);
-  // Checks that hang are settled when they time out, by their own clock: a moment later they are
-  // overdue by that, too.
+  // A check that hangs fails at its timeout, by its own clock. A moment later it is overdue by this
+  // clock, too.
   (void)co_await net::with_timeout(await_checks(checks_, kind),
                                    Duration{checks_.timeout_max(kind).ns + milliseconds(20).ns});
   metrics::HealthReport report = checks_.report(kind);

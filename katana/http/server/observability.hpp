@@ -1,24 +1,26 @@
 // Observability: /metrics, /health and /ready of a server, in one piece.
 //
 //   auto observability = server::Observability::make();
-//   (*observability)->mount(router, guard);        // http/server/operations.hpp says who may see
-//   them options.observability = observability->get();  // HttpServerOptions: reactors report here
+//   (*observability)->mount(router, guard);             // http/server/operations.hpp: access
+//   options.observability = observability->get();       // HttpServerOptions: reactors report here
 //
-//   GET /metrics   every metric of registry(): those of the process and of the reactors, and the
-//                  program's own. Prometheus text 0.0.4, or OpenMetrics 1.0 to an Accept that
-//                  prefers it. Streamed: its size does not matter.
-//   GET /health    200 when every liveness check passes, and no reactor is stuck; else 503. JSON.
+//   GET /metrics   every metric of registry(): those of the process, of the reactors and of the
+//                  program. Prometheus text 0.0.4, or OpenMetrics 1.0 to an Accept that prefers
+//                  it. Streamed: its size does not matter.
+//   GET /health    200 when every liveness check passes, and no reactor is stuck; otherwise 503.
+//                  JSON.
 //   GET /ready     200 when every readiness check passes, and the server is not draining; else 503.
 //
-// Both answer at once what is known, with its age. Only a check whose result is older than its
-// `fresh_for`, or that has none yet, is run and waited for, at most for its timeout.
-// /health and /ready tell anybody their status, and the checks only to whom the guard lets pass.
+// /health and /ready answer at once with the known results and their age. A check runs only if its
+// result is older than its `fresh_for`, or missing. The reply then waits for it, at most for its
+// timeout. Everybody may read the status of /health and /ready. The checks are shown only to
+// clients that pass the guard.
 //
-// Owns       the registry, the health checks and the reactors' last figures.
+// Owns       the registry, the health checks and the reactors' latest figures.
 // Thread     registry() and checks() any; the handlers run on reactors and block none.
-// Allocates  when asked; nothing for other requests.
-// Fails      make() says which metric could not be registered, or that /proc is not there.
-// Invariant  must outlive the service and the server it is given to.
+// Allocates  for replies; nothing for other requests.
+// Fails      make() names the metric that could not be registered, or says that /proc is missing.
+// Invariant  it must outlive the service and the server that use it.
 #pragma once
 
 #include <memory>
@@ -52,11 +54,12 @@ class ReactorStatus;
 struct ObservabilityOptions {
   metrics::RegistryOptions registry = {};
   metrics::HealthOptions health = {};
-  // How long a scrape waits for the figures of every reactor. After that it tells the last ones.
+  // The time that a scrape waits for the figures of every reactor. After that it reports the last
+  // ones.
   Duration scrape_patience = milliseconds(100);
-  // A reactor whose turn lasts longer is not alive.
+  // A reactor with a longer turn is not alive.
   Duration reactor_timeout = seconds(2);
-  // How often each reactor looks how late it is.
+  // The interval at which each reactor measures its lag.
   Duration lag_interval = milliseconds(100);
 };
 
@@ -74,14 +77,14 @@ class Observability {
   // Adds GET /metrics, /health and /ready. The guard outlives the service.
   void mount(const Group& routes, const OperationsGuard& guard);
 
-  // From here on /ready answers 503. Any thread.
+  // From now on /ready answers 503. Any thread.
   void announce_drain() noexcept;
 
-  // Asks every reactor for its figures. A caller that needs to know whether all of them live
-  // compares the answers. Any thread.
+  // Asks every reactor for its figures. A caller that must know whether all reactors live compares
+  // the answers. Any thread.
   std::vector<std::shared_ptr<ReactorStatus>> ask_reactors();
 
-  // For HttpServer: a probe for its next reactor.
+  // For HttpServer: makes a probe for its next reactor.
   std::unique_ptr<ReactorProbe> probe(net::Reactor& reactor, session::HttpCounters& http);
 
  private:

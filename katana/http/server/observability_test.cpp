@@ -44,7 +44,7 @@ class ObservabilityTest : public testing::Test {
     observing.lag_interval = milliseconds(1);
     observing.scrape_patience = seconds(10);
     router.get("/hello", [] { return Reply::text("hello there"); });
-    // Which reactor serves a connection is the kernel's choice; here it can be asked.
+    // The kernel chooses the reactor of a connection; this route tells it.
     router.get("/which", [] {
       return Reply::text(format_text("{}", static_cast<const void*>(net::Reactor::current())));
     });
@@ -145,7 +145,7 @@ TEST_F(ObservabilityTest, metrics_of_the_program_stand_beside_those_of_the_serve
         {.name = "shop_orders", .help = "Orders.", .labels = {"kind"}});
     ASSERT_TRUE(orders);
     orders->with("gift").add(3);
-    // More than one piece.
+    // The text needs more than one piece.
     for (int number = 0; number < 1500; ++number) orders->with("k" + std::to_string(number)).add(1);
   };
   serve([](std::uint16_t port) {
@@ -172,7 +172,7 @@ TEST_F(ObservabilityTest, a_reactor_that_is_stuck_does_not_hang_the_scrape_and_i
     while (!stuck) std::this_thread::yield();
     EXPECT_EQ(sum_of(second->ask("/metrics"), "katana_reactor_answered"), 1);
     std::string health;
-    do {  // at once what is known: it is not stuck before its time is over
+    do {  // the reply is the known result: not stuck before its time is over
       health = second->ask("/health");
     } while (health.starts_with("HTTP/1.1 200 "));
     EXPECT_TRUE(health.starts_with("HTTP/1.1 503 ")) << health;
@@ -213,7 +213,7 @@ TEST_F(ObservabilityTest, a_reactor_that_was_held_up_says_by_how_much) {
     Client client(port);
     double late = 0;
     std::string text;
-    // The tick is due within a millisecond, so it is late by most of the 40.
+    // The tick is due within a millisecond: it is late by most of the 40.
     do {
       client.ask("/slow");
       text = client.ask("/metrics");

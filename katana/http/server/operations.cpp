@@ -17,7 +17,7 @@
 namespace katana::server {
 namespace {
 
-// An address in the form that two spellings of it share: IPv6, with IPv4 mapped into it.
+// An address in one form for all spellings: IPv6, with IPv4 mapped into it.
 using Address = std::array<std::uint8_t, 16>;
 
 std::optional<Address> address_of(Bytes text) noexcept {
@@ -51,7 +51,7 @@ bool is_any(const Address& address) noexcept {
   return std::all_of(address.begin() + first, address.end(), [](auto octet) { return octet == 0; });
 }
 
-// Without the port, the brackets of IPv6, and the dot of a name that is written out.
+// Returns the name without the port, the brackets of IPv6, and a dot at its end.
 Bytes name_in(Bytes authority) noexcept {
   const auto parts = http::split_authority(authority);
   if (!parts) return {};
@@ -60,12 +60,12 @@ Bytes name_in(Bytes authority) noexcept {
   return host;
 }
 
-// In a time that depends on the size of what was given alone.
+// Compares in a time that depends only on the size of `given`.
 bool is_token(Bytes given, Bytes token) noexcept {
   unsigned difference = given.size() == token.size() ? 0 : 1;
   for (std::size_t index = 0; index < given.size(); ++index) {
     difference |= static_cast<unsigned char>(given[index] ^ token[index % token.size()]);
-    asm volatile("" : "+r"(difference));  // the compiler may not leave when it knows the answer
+    asm volatile("" : "+r"(difference));  // keeps the compiler from an early exit
   }
   return difference == 0;
 }
@@ -138,13 +138,13 @@ OperationsOff OperationsGuard::reason_of_off() const {
   const auto is_socket = [](Bytes each) { return is_unix(each); };
   if (std::ranges::all_of(rules_.addresses, is_socket)) return OperationsOff::sockets;
   if (rules_.behind_proxy) return OperationsOff::proxies;
-  // Names of loopback mean this machine alone.
+  // Loopback names, which mean this machine.
   const HostList here({}, {});
   const auto is_here = [&](const std::string& each) { return here.has(each); };
   return std::ranges::all_of(rules_.hosts, is_here) ? OperationsOff::no : OperationsOff::names;
 }
 
-// As far as anybody can tell.
+// Returns whether the client is local, as far as that can be known.
 bool OperationsGuard::is_local(const RequestView& request,
                                session::Exchange& exchange) const noexcept {
   if (!rules_.every_client_is_local && !is_loopback(exchange.arrival().peer)) return false;
@@ -205,7 +205,7 @@ Middleware OperationsGuard::application() const {
     if (rules_.listener && exchange.listener() == *rules_.listener)
       return detail::no_route(request);
     if (rules_.hosts.empty()) return std::nullopt;
-    // A proxy may pass the one on and write the other, and the client may have written either.
+    // A proxy may pass one of these on and set the other, and the client may have sent either.
     const Bytes named = request.authority();
     const Bytes forwarded = request.client().host;
     if (!names_.has(named)) return strange_host();

@@ -1,32 +1,34 @@
-// Operations: who is shown the pages of those who run the server: figures, checks, log lines.
+// Operations: decides which requests may see the operations pages: figures, checks, log lines.
 //
-// An address does not tell an operator from a stranger: behind a proxy or a tunnel every stranger
-// comes from an address of this machine. Therefore the pages are shown by what the operator has set
-// up for them, and by nothing that a request says of itself:
+// An address does not distinguish an operator from other clients. Behind a proxy or a tunnel, every
+// client comes from an address of this machine. Access therefore depends on the operator's
+// configuration, and never on claims of a request:
 //
-//   their own listener   there alone
+//   their own listener        on that listener only
 //   a token                   with the token
-//   neither                   only while nothing is set up for anybody else: the server listens on
-//                             loopback addresses alone, and neither names of the server nor
-//                             proxies are configured. Then they are for clients of a loopback
-//                             address that call the server by a loopback name and have passed no
-//                             proxy that leaves a trace; for all others they do not exist
+//   neither                   only while the server is set up for local use. It listens on loopback
+//                             addresses alone, and has neither names nor proxies in its
+//                             configuration. The pages are then for clients of a loopback address
+//                             that use a loopback name, without a proxy that leaves a trace. For
+//                             all others the pages do not exist
 //
-// One case is left: a proxy or a tunnel on this machine that is configured nowhere, leaves no
-// trace and passes a loopback name on. Its requests cannot be told from those of the machine's own
-// clients; the start says so (docs/guides/application.md).
+// One case is left: an unconfigured proxy or tunnel on this machine that leaves no trace and passes
+// a loopback name on. Its requests look like those of local clients; the start says so
+// (docs/guides/application.md).
 //
-// A page on a loopback address is within reach of every web site that its owner visits: a name
-// that resolves to 127.0.0.1 makes the browser ask it in the name of that site (DNS rebinding). So
-// what a request calls the server (RequestView::authority()) has to be a name of the server; any
-// other gets 421. The names are: localhost, the loopback addresses, the addresses listened on, and
-// those that the configuration adds. A server that listens on every address takes any address for
-// its own: a name can be made to lie, an address cannot.
+// Every web site that the owner visits can reach a page on a loopback address. A name that resolves
+// to 127.0.0.1 makes the browser send requests in the name of that site (DNS rebinding). The
+// authority of a request (RequestView::authority()) must therefore be a name of the server; any
+// other gets 421.
+//
+// The names are: localhost, the loopback addresses, the addresses listened on, and those that the
+// configuration adds. A server that listens on every address accepts any address as its name: a
+// name can be made to lie, an address cannot.
 //
 //   const OperationsGuard guard({.addresses = {"127.0.0.1"}});
 //   Group pages = router.group("");
 //   pages.use(guard.pages());              // all or nothing
-//   health.use(guard.details());           // the reply's content, or its status alone
+//   health.use(guard.details());           // the reply's body, or its status alone
 //   router.use(guard.application());       // the routes that follow; nothing without `hosts`
 //
 // Owns       the names and the token.
@@ -34,8 +36,8 @@
 // Allocates  replies of refusal.
 // Fails      404 where the pages are not served, 421 for a name that is not the server's, 401
 //            without the token.
-// Invariant  nothing that a client behind a configured proxy sends shows it a page, but the token.
-//            The token is compared in a time that does not depend on how much of it is right.
+// Invariant  a client behind a configured proxy sees a page only with the token. The comparison of
+//            the token takes the same time, however much of it is right.
 #pragma once
 
 #include <array>
@@ -51,16 +53,16 @@
 
 namespace katana::server {
 
-// Whether an address, as a listener is given it, is of this machine alone: a loopback one, or that
-// of a Unix socket ("unix:PATH").
+// Returns whether an address in the form of a listener's is local to this machine: a loopback
+// address, or a Unix socket ("unix:PATH").
 bool is_loopback(Bytes address) noexcept;
-// Whether a client has a loopback address; one of a Unix socket has none.
+// Returns whether a client has a loopback address; a client of a Unix socket has none.
 bool is_loopback(const engine::PeerEndpoint& client) noexcept;
 
 // The names that a server answers to.
 class HostList {
  public:
-  // `addresses`: numeric ones that are listened on. `names`: hosts without a port.
+  // `addresses`: numeric addresses of the listeners. `names`: hosts without a port.
   HostList(std::vector<std::string> addresses, std::vector<std::string> names);
   // `host`: a Host field or an :authority; its port does not matter.
   bool has(Bytes host) const noexcept;
@@ -71,30 +73,30 @@ class HostList {
   bool any_address_ = false;
 };
 
-// 421, for a request that calls the server by no name of it.
+// 421, for a request with a name that is not the server's.
 Reply strange_host();
 
-// Which requests may read /metrics, /health, /ready and the operations pages.
+// Rules for requests to /metrics, /health, /ready and the operations pages.
 struct OperationsRules {
-  std::vector<std::string> addresses = {};  // that are listened on for everybody; all of them
+  std::vector<std::string> addresses = {};  // all public listeners' addresses
   std::vector<std::string> hosts = {};      // http.hosts: other names of the server
   std::string token = {};                   // `Authorization: Bearer …`; empty: none is asked for
-  // Of each reactor, the listener on which alone they are served; none: on every one.
+  // The only listener that serves the pages, the same on each reactor; none: all listeners do.
   std::optional<engine::Listener> listener = {};
-  std::string listener_address = {};  // of that one: a name of the server, too
-  // Proxies are configured: some are trusted, or a listener counts on one.
+  std::string listener_address = {};  // its address: a name of the server, too
+  // Proxies are configured: some are trusted, or a listener expects one.
   bool behind_proxy = false;
-  // Of a simulated network, where no client has a loopback address: each is taken for one.
+  // For a simulated network without loopback addresses: each client counts as local.
   bool every_client_is_local = false;
 };
 
-// Why pages with neither their own listener nor a token are off.
+// The reason why pages without a separate listener and a token are off.
 enum class OperationsOff : std::uint8_t {
   no,       // they are not
-  exposed,  // others than this machine connect
+  exposed,  // other machines can connect
   sockets,  // all listeners are Unix sockets, which proxies connect to
   proxies,  // proxies are configured
-  names,    // the server has names, which strangers know
+  names,    // the server has names, which other clients know
 };
 
 // Decides whether a request sees the operations pages. Immutable after construction.
@@ -103,24 +105,24 @@ class OperationsGuard {
   explicit OperationsGuard(OperationsRules rules);
 
   //   off      not served here
-  //   strange  what the request calls the server is no name of it
+  //   strange  the name in the request is not the server's
   //   unknown  the token is missing or wrong
   enum class Verdict : std::uint8_t { passes, off, strange, unknown };
-  // Any reactor. Does not answer the request.
+  // Any reactor. It does not answer the request.
   Verdict judge(const RequestView& request, session::Exchange& exchange) const noexcept;
 
   // These borrow the guard, which outlives the service.
   Middleware pages() const;
-  // For /health and /ready: anybody may know whether, and who passes also why.
+  // For /health and /ready: everybody sees the status, and clients that pass see the checks.
   Middleware details() const;
-  // For the program's own routes: they are not served on the operations' listener, and with `hosts`
-  // for names of the server alone: what the request itself calls the server, and what a trusted
-  // proxy says that the client called it, have to be names of it.
+  // For the program's routes: they are not served on the operations' listener. With `hosts` they
+  // are served only for names of the server. The name in the request, and the name that a trusted
+  // proxy states, must both be such names.
   Middleware application() const;
-  // Some address is not of this machine alone.
+  // True if some address can be reached from other machines.
   bool exposed() const noexcept { return exposed_; }
   OperationsOff off() const noexcept { return off_; }
-  // Whether application() does anything.
+  // True if application() has an effect.
   bool guards_application() const noexcept {
     return rules_.listener.has_value() || !rules_.hosts.empty();
   }

@@ -1,4 +1,4 @@
-// Who is shown the pages of operations, by name, listener and token.
+// Access to the operations pages, by name, listener and token.
 #include "katana/http/server/operations.hpp"
 
 #include <gtest/gtest.h>
@@ -34,10 +34,10 @@ Verdict judge(const OperationsGuard& guard, std::string_view fields, engine::Lis
   return judge(guard, Asked{std::string(fields), listener, target});
 }
 
-// As nginx has it when nothing is said of headers: Host is the address that it asks, and there is
-// no trace of nginx.
+// nginx sends these headers by default: Host is the address of its upstream, and nginx leaves no
+// trace.
 constexpr std::string_view bare_proxy = "host: 127.0.0.1:8080\n";
-// All that a stranger can send by HTTP to look like somebody of this machine.
+// All headers by which a remote client can look like a local one.
 constexpr std::string_view disguises[] = {
     "host: localhost\n",
     "host: 127.0.0.1\n",
@@ -96,7 +96,7 @@ TEST(OperationsGuard, a_name_that_is_not_the_servers_is_told_421) {
   EXPECT_EQ(judge(guard, "host: localhost:8080\n"), Verdict::passes);
   EXPECT_EQ(judge(guard, "host: evil.example:8080\n"), Verdict::strange);
   EXPECT_EQ(judge(guard, ""), Verdict::strange);
-  // HTTP/1.0 may have an absolute target and no Host. With both, they agree, or it was refused.
+  // HTTP/1.0 may have an absolute target and no Host. If it has both they agree, or it was refused.
   EXPECT_EQ(judge(guard, "", 0, "http://evil.example/metrics"), Verdict::strange);
   EXPECT_EQ(judge(guard, "", 0, "http://localhost/metrics"), Verdict::passes);
   FakeExchange exchange("GET", "/metrics", "host: evil.example\n");

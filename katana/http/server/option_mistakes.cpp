@@ -84,7 +84,7 @@ void check(const http2::Limits& limits, Mistakes& mistakes) {
                   "see http2::are_valid() in katana/wire/http2/limits.hpp for what each may be");
 }
 
-// Where it listens; empty: nowhere that another could be told from.
+// Returns the place of a listener; empty: it cannot be compared with others.
 std::string place_of(const std::string& address, std::uint16_t port) {
   if (is_unix(address)) return address;
   return port != 0 ? fmt::format("{}:{}", address, port) : "";

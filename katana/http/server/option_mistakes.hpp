@@ -1,6 +1,6 @@
-// Option mistakes: what is wrong with the options of a server, every one of them in one Error, each
-// with the option's or the setting's name, what it is and what it may be. The modules behind
-// REQUIRE the same of what they are given, and would abort.
+// Option mistakes: finds all mistakes in the options of a server, and puts them into one Error.
+// Each has the name of the option or setting, its value and the valid values. The modules behind
+// REQUIRE valid options, and would abort.
 //
 // Thread     any; there is no state.
 // Fails      by value: invalid_argument.
@@ -12,7 +12,7 @@ namespace katana::server {
 
 struct HttpServerOptions;
 
-// Before anything is opened. The Error has one line for each mistake.
+// Call it before anything is opened. The Error has one line for each mistake.
 Result<void> check_options(const HttpServerOptions& options);
 
 }  // namespace katana::server

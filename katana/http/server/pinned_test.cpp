@@ -1,4 +1,4 @@
-// With `pin` each reactor runs on the CPU that it was given, whatever CPUs this machine has.
+// With `pin` each reactor runs on its assigned CPU, whatever CPUs this machine has.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -39,7 +39,7 @@ class PinnedTest : public testing::Test {
   Router router;
   const std::vector<int> allowed = allowed_cpus();
   std::mutex mutex;
-  std::map<net::Reactor*, std::vector<int>> cpus_of;  // of the threads that served
+  std::map<net::Reactor*, std::vector<int>> cpus_of;  // of the serving threads
 };
 
 TEST_F(PinnedTest, each_reactor_runs_where_it_was_placed_and_the_caller_is_bound_only_then) {

@@ -1,9 +1,9 @@
 // start_quiet_thread(): quiet_thread() with a Result.
 //
-// Owns       the thread is the caller's, who joins it.
+// Owns       the caller owns the thread and joins it.
 // Thread     any; the mask of the calling thread is as before when it returns.
 // Allocates  what a thread needs.
-// Fails      Code::resource_exhausted with `purpose` and what the system said.
+// Fails      Code::resource_exhausted with `purpose` and the error of the system.
 #pragma once
 
 #include <fmt/format.h>

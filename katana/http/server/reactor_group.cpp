@@ -23,17 +23,17 @@
 namespace katana::server {
 namespace {
 
-// What the first reactor has to begin the drain, so that on_drain() comes before it. After that it
-// begins without the first.
+// The time that the first reactor has to begin the drain and call on_drain() before it. After that
+// the drain begins without it.
 constexpr Duration handed_on_max = milliseconds(100);
-// Ten thousand connections are not reset in stop_grace on a busy machine.
+// stop_grace is too short to reset ten thousand connections on a busy machine.
 constexpr Duration ending_max = seconds(5);
 constexpr Duration look_again = milliseconds(50);
 
 }  // namespace
 
-// A thread that waits for SIGINT, SIGTERM and perhaps SIGHUP and SIGUSR2. What is to be done on a
-// reactor's thread it hands to the first, by a pipe that this watches.
+// A thread that waits for SIGINT, SIGTERM and perhaps SIGHUP and SIGUSR2. It passes work for a
+// reactor's thread to the first reactor, by a pipe that this object watches.
 class ReactorGroup::Signals final : public engine::Watcher {
  public:
   explicit Signals(ReactorGroup& group) : group_(group) {
@@ -59,10 +59,10 @@ class ReactorGroup::Signals final : public engine::Watcher {
       std::erase(all, this);
     }
     over_.store(true, std::memory_order_release);
-    send(SIGINT);  // which it waits for, and no other thread gets
+    send(SIGINT);  // only this thread waits for it
     thread_.join();
   }
-  // As the first SIGTERM, for this group alone. Any thread.
+  // The same as the first SIGTERM, for this group alone. Any thread.
   void ask_to_end() noexcept {
     const std::lock_guard lock(all_mutex);
     if (std::ranges::find(all, this) == all.end()) return;
@@ -76,15 +76,15 @@ class ReactorGroup::Signals final : public engine::Watcher {
     handover_.store(true, std::memory_order_release);
     send(SIGUSR2);
   }
-  // On the first reactor's thread.
+  // Called on the first reactor's thread.
   void on_ready() noexcept override;
-  // The same: begins the drain if a signal has asked for it and it has not begun.
+  // Also on that thread: begins the drain if a signal has asked for it and it has not begun.
   void begin() noexcept;
 
  private:
   void run() noexcept;
-  // To this thread alone. What a signal says of its origin does not do: glibc makes SI_USER of
-  // SI_TKILL.
+  // Sends the signal to this thread alone. The origin in a signal does not tell: glibc makes
+  // SI_USER of SI_TKILL.
   void send(int signal) noexcept {
     directed_.store(true, std::memory_order_release);
     pthread_kill(thread_.native_handle(), signal);
@@ -93,7 +93,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
   void on_signal(int signal) noexcept;
   void on_restart() noexcept;
   void on_time() noexcept;
-  // Their turns began after they were told, so they are at it.
+  // Returns true if their turns began after they were told to end: they are working on it.
   bool are_ending(const std::vector<unsigned>& reactors) const noexcept {
     return !reactors.empty() && std::ranges::all_of(reactors, [this](unsigned each) {
       return group_.reactors_[each]->busy_since() >= told_to_stop_at_;
@@ -115,8 +115,8 @@ class ReactorGroup::Signals final : public engine::Watcher {
   }
   void leave_descriptor_table() noexcept;
 
-  // Every group of the process whose thread waits: the kernel gives a signal for the process to one
-  // of them, and it is meant for all.
+  // All groups of the process with a waiting thread. The kernel gives a signal of the process to
+  // one of these threads, but it is meant for all.
   static inline std::mutex all_mutex;
   static inline std::vector<Signals*> all;
 
@@ -125,7 +125,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
   std::array<int, 2> relay_{-1, -1};  // a pipe
   std::atomic<bool> over_ = false;
   std::atomic<bool> directed_ = false;  // the next signal is for this group, not for the process
-  std::atomic<bool> asked_ = false;     // shutdown() was called, so SIGTERM may be its own
+  std::atomic<bool> asked_ = false;     // shutdown() was called: a SIGTERM may come from it
   std::atomic<bool> reload_ = false;
   std::atomic<bool> restart_ = false;
   std::atomic<bool> handover_ = false;
@@ -134,10 +134,10 @@ class ReactorGroup::Signals final : public engine::Watcher {
   std::atomic<bool> stop_ = false;
   bool told_ = false;         // to end
   bool handed_over_ = false;  // another process has the listeners
-  Instant drain_at_ = never;  // whatever the first reactor is doing
-  Instant stop_at_ = never;   // what then runs is stuck, unless its turn began after it was told
+  Instant drain_at_ = never;  // even if the first reactor is busy
+  Instant stop_at_ = never;   // a reactor that runs then is stuck, unless its turn began later
   Instant told_to_stop_at_ = never;
-  Instant give_up_at_ = never;  // what then runs is stuck
+  Instant give_up_at_ = never;  // a reactor that runs then is stuck
   std::thread thread_;
 };
 
@@ -163,8 +163,8 @@ void ReactorGroup::Signals::tell_others(int signal) const noexcept {
   }
 }
 
-// As long as two threads share a table the kernel counts references in every system call that uses
-// a descriptor: 60 ns each (decision 0007). Where it refuses, the table stays shared.
+// While two threads share a descriptor table, the kernel counts references in every system call
+// with a descriptor: 60 ns each (decision 0007). If the kernel refuses, the table stays shared.
 void ReactorGroup::Signals::leave_descriptor_table() noexcept {
   const auto kept = static_cast<unsigned>(relay_[1]);
   constexpr unsigned first = STDERR_FILENO + 1;
@@ -244,7 +244,7 @@ void ReactorGroup::Signals::on_time() noexcept {
                                  stuck.size(), group_.reactors_.size()),
                      last_words_max);
   }
-  // Neither destructors nor atexit(): they would meet threads that run.
+  // No destructors and no atexit(): other threads still run.
   std::_Exit(1);
 }
 
@@ -267,8 +267,8 @@ void ReactorGroup::Signals::begin() noexcept {
   if (options.drain_notice <= Duration{}) group_.drain();
 }
 
-// What the first signal does, of reactors that the caller turns: on_told, on_drain, and once
-// drain_notice is over the drain. Time is the first reactor's.
+// The shutdown of reactors that the caller turns: calls on_told and on_drain, and drains once
+// drain_notice is over. The time is that of the first reactor.
 class ReactorGroup::Ending final : private Message, private net::TimerEntry {
  public:
   explicit Ending(ReactorGroup& group) noexcept
@@ -325,7 +325,7 @@ void ReactorGroup::run() {
   }
   try {
     start_threads();
-  } catch (...) {  // no thread is left: those that there are end before the caller hears
+  } catch (...) {  // no thread is available: those that run end first
     stop();
     for (std::thread& thread : threads_) thread.join();
     throw;

@@ -40,8 +40,8 @@ ReactorStatus::Question::Question(ReactorStatus& owner) noexcept
           const std::lock_guard lock(asked.mutex_);
           if (asked.probe_ != nullptr) asked.statistics_ = asked.probe_->statistics();
           answer = std::exchange(asked.answer_, nullptr);
-          // release: who sees that it has answered sees the figures, too, and the question may be
-          // posted again only now, when the mailbox has let go of it.
+          // release: a thread that sees the answer also sees the figures. The question may be
+          // posted again only now, after the mailbox has released it.
           asked.under_way_.store(false, std::memory_order_release);
         }
         if (answer != nullptr) answer->set();
@@ -61,8 +61,8 @@ ReactorProbe::ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
   status_->probe_ = this;
 }
 
-// The reactor does not run any more: these are its last figures. A question that is still under
-// way will find no reader.
+// The reactor does not run any more: these are its last figures. A question that is still under way
+// finds no reader.
 ReactorProbe::~ReactorProbe() {
   const std::lock_guard lock(status_->mutex_);
   const Duration cpu_time = status_->statistics_.cpu_time;  // this thread may be another
@@ -97,7 +97,7 @@ ReactorStatistics ReactorProbe::statistics() const noexcept {
           proxied_ != nullptr ? *proxied_ : proxy::ProxyCounters{}};
 }
 
-// The reactor knows no log. Nothing is lost with such a connection: it waits for no reply.
+// The reactor has no log. Nothing is lost with such a connection: it waits for no reply.
 void ReactorProbe::tell_unknown_peers() noexcept {
   const std::uint64_t count = reactor_.counters().peers_unknown - peers_unknown_told_;
   const bool told = logger_.warn(KATANA_AT_MOST(1, seconds(60)),

@@ -1,15 +1,16 @@
-// ReactorProbe: what one reactor knows of itself, for other threads, at no cost to its requests.
+// ReactorProbe: publishes the figures of one reactor for other threads, at no cost to its requests.
 //
-// A reactor's counters are plain fields of its thread. Somebody who wants them posts a message; the
-// reactor copies them when it comes to it, and lets those on who wait for it. A timer measures how
-// late the reactor is: by how much it missed the time that was set.
+// A reactor's counters are plain fields of its thread. A thread that wants them posts a message;
+// the reactor copies them when it reads it, and wakes the waiting threads. A timer measures the lag
+// of the reactor: the time by which the timer fired late.
 //
 // Owns       a timer entry; the status a message. The status is shared, and outlives the reactor,
 //            which may receive the message when the probe is gone.
 // Borrows    the reactor and the protocol's counters, which outlive the probe.
 // Thread     the probe its reactor's, or any while that does not run; ReactorStatus any.
 // Allocates  at construction.
-// Fails      never: a reactor that does not answer leaves its last figures and says so.
+// Fails      never: a reactor that does not answer leaves its last figures, with the fact that it
+//            did not.
 // Invariant  at most one message is under way.
 #pragma once
 
@@ -46,22 +47,22 @@ struct ReactorStatistics {
 
 class ReactorProbe;
 
-// What other threads see of a reactor; the probe publishes it, and either may end first.
+// The view of a reactor from other threads. The probe publishes it; either may end first.
 class ReactorStatus {
  public:
   ReactorStatus() noexcept = default;
   ReactorStatus(const ReactorStatus&) = delete;
   ReactorStatus& operator=(const ReactorStatus&) = delete;
 
-  // Asks the reactor for its figures, unless it has been asked already; the one that calls answers
-  // at once.
+  // Asks the reactor for its figures, unless it has been asked already; on the reactor's thread the
+  // figures are copied at once.
   void request();
-  // It has answered every request so far.
+  // True if it has answered every request so far.
   bool answered() const noexcept { return !under_way_.load(std::memory_order_acquire); }
-  // Set when it has answered the request that is under way; null: none is.
+  // An event that is set when the reactor answers the pending request; null: none is pending.
   std::shared_ptr<net::SharedEvent> answer() const;
   ReactorStatistics statistics() const;
-  // Its present turn has lasted so long; 0 when it waits, or is gone. Asks it nothing.
+  // The duration of its present turn; 0 when it waits, or is gone. Asks it nothing.
   Duration busy_for(Instant now) const noexcept;
 
  private:
@@ -88,11 +89,11 @@ class ReactorProbe {
   ReactorProbe(const ReactorProbe&) = delete;
   ReactorProbe& operator=(const ReactorProbe&) = delete;
 
-  // Before the reactor runs. The transforms of its listeners outlive the probe; null: such a one
-  // speaks no TLS. Likewise the counts of those behind proxies.
+  // Call it before the reactor runs. The transforms of its listeners outlive the probe; null: the
+  // listener has no TLS. The same holds for the counts of those behind proxies.
   void start(const tls::TlsTransforms* first = nullptr, const tls::TlsTransforms* second = nullptr,
              const proxy::ProxyCounters* proxied = nullptr) noexcept;
-  // The observer of what the reactor can only count. Before start().
+  // The logger for events that the reactor can only count. Call it before start().
   void warn(log::Logger logger) noexcept { logger_ = logger; }
 
  private:

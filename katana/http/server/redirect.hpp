@@ -1,18 +1,19 @@
-// RedirectToHttps: what listeners without TLS say whose requests belong to one with it.
+// RedirectToHttps: the replies of listeners without TLS to requests that belong to one with TLS.
 //
 // A request gets 308, which keeps its method, and the same path and query by https. The host is the
-// one that the request names, or that a trusted proxy says it named, as it was read (a syntax error
-// was refused before); what came to such a proxy by https is served. With `hosts`
-// anything that is no name of the server gets 421, as its routes do, in the request itself and in
-// what a proxy says of it: no client is led away.
-// /health and /ready are served, because balancers ask for them without TLS; so is what has no
-// path to lead to (OPTIONS *, CONNECT, a target in no form), which the handler refuses.
+// one that the request names, or that a trusted proxy states. A host with a syntax error was
+// refused before. A request that a trusted proxy received by https is served. With `hosts` a name
+// that is not the server's gets 421, as its routes do. This holds for the name in the request and
+// for that of the proxy: no client is redirected to another site.
+//
+// /health and /ready are served, because balancers request them without TLS. Requests without a
+// path are passed to the handler, which refuses them (OPTIONS *, CONNECT, an invalid target).
 //
 // Owns       the names of the server.
 // Borrows    the handler behind it.
 // Thread     its reactor's.
 // Allocates  a location for each redirect.
-// Fails      400 without a host (HTTP/1.0), 421 for a strange one.
+// Fails      400 without a host (HTTP/1.0), 421 for a name that is not the server's.
 // Invariant  the location begins with https and a host that the server answers to.
 #pragma once
 
@@ -27,12 +28,12 @@ namespace katana::server {
 
 class RedirectToHttps final : public session::RequestHandler {
  public:
-  // `hosts` empty: every name is led to https by that name.
+  // If `hosts` is empty, every name is redirected to https with the same name.
   RedirectToHttps(session::RequestHandler& handler, std::vector<std::string> addresses,
                   const std::vector<std::string>& hosts)
       : handler_(handler), names_(std::move(addresses), hosts), any_host_(hosts.empty()) {}
 
-  // Requests of this listener are led to `https_port`. Before the reactor runs.
+  // Redirects requests of this listener to `https_port`. Call it before the reactor runs.
   void add(engine::Listener listener, std::uint16_t https_port);
 
   void on_request(session::Exchange& exchange, const http::Head& head) noexcept override;

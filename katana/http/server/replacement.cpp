@@ -34,7 +34,7 @@ constexpr std::size_t digits_max = 10;
 
 std::string reason_of(int error) { return std::generic_category().message(error); }
 
-// What the C library's execvp() would run.
+// Returns the path that the C library's execvp() would run.
 std::string found_in_path(const std::string& name) {
   const char* const folders = std::getenv("PATH");
   std::string_view left = folders != nullptr ? folders : "/usr/bin:/bin";
@@ -51,14 +51,14 @@ std::string path_of_this_program(const std::string& name) {
   std::error_code failure;
   const bool is_path = name.find('/') != std::string::npos;
   std::string path = is_path ? fs::absolute(name, failure).string() : found_in_path(name);
-  // Started by a name that leads nowhere, as by its own shell.
+  // The name by which the program was started may lead to no executable file.
   if (path.empty() || ::access(path.c_str(), X_OK) != 0) {
     path = fs::read_symlink("/proc/self/exe", failure).string();
   }
   return path;
 }
 
-// A block of environment and arguments that exec() takes, made while memory may be allocated.
+// Environment and arguments for exec(), made while memory may be allocated.
 class Texts {
  public:
   void add(std::string text) { texts_.push_back(std::move(text)); }
@@ -76,7 +76,7 @@ class Texts {
   std::vector<char*> pointers_;
 };
 
-// Without what was for this process alone.
+// Leaves out the variables that were for this process alone.
 Texts environment_for(std::span<const HandedSocket> sockets) {
   constexpr std::array dropped = {"LISTEN_FDS=", "LISTEN_PID=", "LISTEN_FDNAMES=", "WATCHDOG_PID="};
   Texts texts;
@@ -94,12 +94,12 @@ Texts environment_for(std::span<const HandedSocket> sockets) {
   return texts;
 }
 
-// What the child has, which shares the memory of this process until it is another program.
+// State of the child, which shares the memory of this process until exec().
 struct Start {
   const char* program;
   char* const* arguments;
   char* const* environment;
-  char* process_number;        // where digits_max characters and a NUL are
+  char* process_number;        // place of digits_max characters and a NUL
   std::span<int> descriptors;  // become 3, 4, …
   int failure = 0;             // of exec()
 };
@@ -114,12 +114,13 @@ void write_number(char* text, pid_t number) noexcept {
   *text = 0;
 }
 
-// In the child. Memory is the parent's, whose other threads run: only system calls.
+// Runs in the child. The memory is that of the parent with its running threads: only system calls
+// are allowed.
 [[noreturn]] void become(Start& start) noexcept {
   struct sigaction by_default{};
   by_default.sa_handler = SIG_DFL;
-  ::sigaction(SIGPIPE, &by_default, nullptr);  // ignored ones stay ignored, others do not
-  // Out of the way of where they go.
+  ::sigaction(SIGPIPE, &by_default, nullptr);  // other ignored signals stay ignored
+  // Moves the descriptors away from their targets.
   const int behind = first_descriptor + static_cast<int>(start.descriptors.size());
   for (int& each : start.descriptors) {
     if (each >= 0 && each < behind) each = ::fcntl(each, F_DUPFD, behind);
@@ -130,7 +131,8 @@ void write_number(char* text, pid_t number) noexcept {
         placed && ::dup2(start.descriptors[index], first_descriptor + static_cast<int>(index)) >= 0;
   }
   if (placed) {
-    // Also what a library has opened without O_CLOEXEC. Ignored where the kernel knows it not.
+    // Closes descriptors of libraries without O_CLOEXEC, too. A failure is ignored: the kernel may
+    // be old.
     (void)::close_range(static_cast<unsigned>(behind), ~0U, CLOSE_RANGE_CLOEXEC);
     write_number(start.process_number, ::getpid());
     sigset_t none;
@@ -142,11 +144,11 @@ void write_number(char* text, pid_t number) noexcept {
   ::_exit(127);
 }
 
-// Not inlined: what the child does to the frame of its parent is over before this returns.
+// Not inlined: changes of the child to its parent's frame end before this returns.
 [[gnu::noinline]] pid_t spawn(Start& start) {
   sigset_t all, before;
   sigfillset(&all);
-  // A handler that ran in the child would run in this process's memory.
+  // A signal handler in the child would run in this process's memory.
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t process = ::vfork();
   if (process == 0) become(start);
@@ -162,7 +164,7 @@ std::string describe_end(int status) {
   return fmt::format("ended with status {}", WEXITSTATUS(status));
 }
 
-// One that has started and is not ready yet.
+// A successor that has started and is not ready yet.
 class Starting {
  public:
   Starting(pid_t process, int ready, std::size_t sockets)
@@ -198,7 +200,7 @@ class Starting {
   }
 
  private:
-  // No process holds its end any more: it is over, or about to be.
+  // No process has the other end any more: the successor has ended, or is about to.
   std::string ended(const ReplacementCommand& command) {
     for (int tries = 0; tries < 200; ++tries) {
       int status = 0;

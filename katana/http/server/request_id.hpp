@@ -1,12 +1,12 @@
-// RequestIds: names for requests that have none yet. is_request_id(): a name that somebody
-// else gave, and that may stand in a log and in a reply.
+// RequestIds makes ids for requests that have none. The function is_request_id() checks an id that
+// a client or proxy sent, for use in a log and in a reply.
 //
 // Owns       its state.
 // Thread     one; each thread has its own.
 // Allocates  never.
 // Fails      never.
-// Invariant  an id is 32 hexadecimal digits of 128 bits that do not repeat; they are no secret, and
-//            must not be used as one.
+// Invariant  an id is 32 hexadecimal digits of 128 bits that do not repeat. Ids are no secrets, and
+//            must not be used as such.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace katana::server {
 
-// Whose X-Request-Id and traceparent are accepted. proxies: those of http.trusted_proxies alone.
-// automatic: the same where there are any, else everybody's.
+// The clients from which X-Request-Id and traceparent are accepted. proxies: only those of
+// http.trusted_proxies. automatic: the same if any are configured, otherwise all clients.
 enum class RequestIdTrust : std::uint8_t { automatic, always, proxies, never };
 
 inline constexpr std::size_t request_id_bytes = 32;       // of an id that this server makes
-inline constexpr std::size_t request_id_bytes_max = 128;  // of one that is accepted
+inline constexpr std::size_t request_id_bytes_max = 128;  // of an id that is accepted
 
-// Letters, digits and "-_.:/+=@,": what needs no quotes anywhere.
+// Letters, digits and "-_.:/+=@,": characters that need no quotes anywhere.
 constexpr bool is_request_id(Bytes text) noexcept {
   constexpr auto good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -36,7 +36,7 @@ constexpr bool is_request_id(Bytes text) noexcept {
 
 class RequestIds {
  public:
-  // Two generators of different seeds do not meet in the life of a program.
+  // Two generators with different seeds do not meet in the life of a program.
   explicit constexpr RequestIds(std::uint64_t seed) noexcept : random_(seed) {}
 
   // Writes a new id, in lower-case hexadecimal.

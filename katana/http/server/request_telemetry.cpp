@@ -21,7 +21,7 @@ constexpr std::array<Bytes, 6> status_names = {"none", "1xx", "2xx", "3xx", "4xx
 std::uint64_t random_seed() noexcept {
   std::uint64_t seed = 0;
   if (::getrandom(&seed, sizeof seed, 0) == sizeof seed) return seed;
-  // Without random numbers: an address of this thread's, so that threads at least differ.
+  // Without random numbers: the address of a thread's variable differs at least between threads.
   static thread_local char own;
   return reinterpret_cast<std::uintptr_t>(&own);
 }
@@ -31,7 +31,8 @@ RequestIds& ids_of_thread() noexcept {
   return ids;
 }
 
-// What is given, if it is to be accepted. Two fields of one name are neither.
+// The values in the request, before the decision to accept them. Two fields of one name count as
+// none.
 struct Given {
   Bytes id;
   Bytes trace_parent;
@@ -89,7 +90,8 @@ class RequestContext final : public NamedContext {
   }
 };
 
-// Of a request that is a span, whether it is recorded or not: others may be told of its trace.
+// The context of a request with a span, recorded or not: calls to other servers may pass its trace
+// on.
 class TracedContext final : public NamedContext {
  public:
   TracedContext(Bytes id, bool is_named, trace::RootRef root) noexcept
@@ -167,7 +169,7 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
   return {};
 }
 
-// What lasts has its own series, in buckets from a second to an hour.
+// Long-lived exchanges have a separate series, in buckets from a second to an hour.
 Result<void> RequestTelemetry::prepare_events() {
   const auto durations = [this](const char* name, const char* help) {
     return options_.metrics->log_histogram(

@@ -1,29 +1,31 @@
-// RequestTelemetry: what an HTTP server says about each of its requests: a name, a record, counts
-// and durations, and a warning when it took long.
+// RequestTelemetry: the id, record, counts and durations of each request of an HTTP server, and a
+// warning for a slow one.
 //
-//   X-Request-Id   accepted if well formed (http/server/request_id.hpp), else made; in every reply
-//   traceparent    if it is valid (W3C Trace Context), its trace and parent; with a tracer a trace
-//                  begins where there is none, and each request is a span
+//   X-Request-Id   accepted if well formed (http/server/request_id.hpp), otherwise made; in every
+//                  reply
+//   traceparent    its trace and parent are used if it is valid (W3C Trace Context). With a tracer
+//                  a trace begins where there is none, and each request is a span
 //                  (http/server/server_span.hpp)
 //
-// From whom they are accepted says RequestTelemetryOptions::trust_ids: a client that names its own
-// requests can make two of them look like one in a log, and join a trace of somebody else.
+// RequestTelemetryOptions::trust_ids selects the clients from which they are accepted. A client
+// that names its requests can make two of them look like one in a log. It can also join the trace
+// of another client.
 //
-// The fields request_id, trace_id and parent_id, with a tracer also span_id, are on every record
-// that is made while the request is handled, also after a co_await, by any code; the access
-// log has them, too (its other fields: http/server/access_log.hpp). Metrics are by route, as it was
-// registered, never by path:
+// Every record that is made while the request is handled has the fields request_id, trace_id and
+// parent_id, with a tracer also span_id. This includes records after a co_await, and records of any
+// code. The access log has them, too (its other fields: http/server/access_log.hpp). Metrics are by
+// route, as it was registered, never by path:
 //
 //   katana_http_route_requests_total{method,route,status}       status: 1xx … 5xx, or "none"
 //   katana_http_route_duration_seconds{method,route}
 //
-// Streams of events and WebSocket connections are counted as requests, but are none for durations
-// and for what is slow. Streams of events have their own:
+// Streams of events and WebSocket connections count as requests, but not in durations and slow
+// requests. Streams of events have separate metrics:
 //
-//   katana_http_events_open                streams that go on
-//   katana_http_events_duration_seconds    of those that are over
-//   katana_websocket_duration_seconds      of connections that are over; how many there are, and
-//                                          their messages, count the reactors
+//   katana_http_events_open                open streams
+//   katana_http_events_duration_seconds    of ended streams
+//   katana_websocket_duration_seconds      of ended connections; the reactors count connections and
+//                                          messages
 //
 // Requests without a route are one series, {method="_any",route="_unmatched"}.
 //
@@ -32,8 +34,8 @@
 //            server.
 // Thread     any: reactors share it, and each writes its own memory.
 // Allocates  a context for each exchange, from the recycler.
-// Fails      prepare() says which metric could not be registered.
-// Invariant  names, records and metrics that are off cost nothing.
+// Fails      prepare() names the metric that could not be registered.
+// Invariant  ids, records and metrics that are off cost nothing.
 #pragma once
 
 #include <array>
@@ -56,17 +58,17 @@ class Tracer;
 
 namespace katana::server {
 
-// What is recorded of each request, and where.
+// The records of each request, and their destinations.
 struct RequestTelemetryOptions {
   bool ids = true;                                       // and traces
-  RequestIdTrust trust_ids = RequestIdTrust::automatic;  // whose are accepted
+  RequestIdTrust trust_ids = RequestIdTrust::automatic;  // clients with accepted ids
   log::Logger access = {};                               // discards: no access log
-  log::Logger slow = {};                 // of requests that took slow_after; default: discards
+  log::Logger slow = {};                 // for requests that took slow_after; default: discards
   Duration slow_after = {};              // 0: nothing is slow
-  TargetRules targets = {};              // of both logs
+  TargetRules targets = {};              // for both logs
   metrics::Registry* metrics = nullptr;  // null: none
   trace::Tracer* tracer = nullptr;       // null: no spans
-  // Upper ends of the buckets of durations that a scraper is told; each to an eighth.
+  // Upper ends of the buckets of durations in a scrape; each is exact to an eighth.
   std::vector<Duration> duration_buckets = default_duration_buckets();
 
   // 100 µs to 30 s, in 15 steps.
@@ -115,11 +117,11 @@ class RequestTelemetry final : public session::ExchangeObserver {
   metrics::Gauge events_open_;
   metrics::LogHistogram events_duration_;
   metrics::LogHistogram websocket_duration_;
-  std::vector<Series> series_;  // by route; the last is that of what no route serves
+  std::vector<Series> series_;  // by route; the last is for requests without a route
 };
 
-// The id of the request that this thread is serving; empty when there is none, or it has no name.
-// For whatever calls others on its behalf. Borrowed until the handler's next suspension.
+// The id of the request that this thread is serving; empty when there is none, or it has no id. For
+// code that calls other servers for the request. Borrowed until the handler's next suspension.
 Bytes current_request_id() noexcept;
 
 }  // namespace katana::server

@@ -12,7 +12,7 @@ namespace katana::server {
 
 Restart::Restart(StartReplacement start, Done done)
     : start_(std::move(start)), done_(std::move(done)) {
-  CPU_ZERO(&cpus_);  // empty: not known, and refused when it is to be set
+  CPU_ZERO(&cpus_);  // empty: not known; setting it fails
   (void)::sched_getaffinity(0, sizeof cpus_, &cpus_);
   if (::pipe2(cancel_.data(), O_CLOEXEC | O_NONBLOCK) != 0) cancel_ = {-1, -1};
 }
@@ -35,7 +35,7 @@ Result<void> Restart::begin(std::vector<HandedSocket> sockets) {
   if (running_.exchange(true)) {
     return fail(Code::already_exists, "a successor is starting already");
   }
-  if (thread_.joinable()) thread_.join();  // an earlier attempt, which is over
+  if (thread_.joinable()) thread_.join();  // an earlier attempt, which has ended
   auto started = start_quiet_thread("restart", [this, sockets = std::move(sockets)] {
     run(sockets);
     running_.store(false);
@@ -50,11 +50,11 @@ Result<void> Restart::begin(std::vector<HandedSocket> sockets) {
 
 void Restart::cancel() noexcept {
   cancelled_.store(true, std::memory_order_release);
-  if (cancel_[1] >= 0) (void)!::write(cancel_[1], "", 1);  // full: it is readable already
+  if (cancel_[1] >= 0) (void)!::write(cancel_[1], "", 1);  // a full pipe is readable already
 }
 
 void Restart::run(const std::vector<HandedSocket>& sockets) noexcept {
-  // The reactor that began this thread may be bound to a CPU, and the successor would inherit that.
+  // The reactor that began this thread may be bound to a CPU. The successor would inherit that.
   (void)::sched_setaffinity(0, sizeof cpus_, &cpus_);
   try {
     done_(sockets, start_(sockets, cancel_[0]));

@@ -43,8 +43,8 @@ namespace {
 bool speaks_plain(const ListenerOptions& listener) { return !listener.tls; }
 bool redirects(const ListenerOptions& listener) { return listener.redirect_to_https; }
 
-// Whether listeners without TLS differ from others: those of a server with TLS, or one that a proxy
-// with TLS stands before.
+// Whether listeners without TLS differ from others: in a server with TLS, or behind a proxy with
+// TLS.
 bool has_plain(const HttpServerOptions& options) {
   return options.tls ? std::ranges::any_of(options.listeners, speaks_plain)
                      : std::ranges::any_of(options.listeners, redirects);
@@ -55,7 +55,7 @@ session::HttpOptions without_tls(session::HttpOptions options) {
   return options;
 }
 
-// Numeric ones, which a request may name.
+// The numeric addresses, which a request may name.
 std::vector<std::string> addresses_of(const HttpServerOptions& options) {
   std::vector<std::string> addresses;
   for (const int socket : options.sockets) addresses.push_back(engine::address_of(socket));
@@ -64,7 +64,7 @@ std::vector<std::string> addresses_of(const HttpServerOptions& options) {
   return addresses;
 }
 
-// A trusted proxy has the connections of many clients.
+// A trusted proxy has connections of many clients, and is exempt.
 std::unique_ptr<net::ClientLimits> limits_of(const HttpServerOptions& options) {
   net::ClientLimitOptions clients = options.clients;
   if (!net::limits_anything(clients)) return nullptr;
@@ -77,7 +77,7 @@ std::unique_ptr<net::ClientLimits> limits_of(const HttpServerOptions& options) {
 
 }  // namespace
 
-// What a listener serves.
+// The properties of a listener.
 struct RunningServer::Kind {
   bool tls = false;
   ProxyProtocol proxy_protocol = ProxyProtocol::off;
@@ -87,19 +87,19 @@ struct RunningServer::Kind {
   std::optional<engine::Listener> known_as = {};
 };
 
-// One address that is listened on. Its queues are counted: each reactor has one, and where they
-// come from the program before, as many as that had.
+// One address with its queues: one for each reactor. If they come from the replaced program, it has
+// as many queues as that program had.
 struct RunningServer::Place {
-  std::string name;  // as InheritedListeners has it
+  std::string name;  // as in InheritedListeners
   Kind kind = {};
   std::vector<int> inherited = {};  // borrowed until the server serves
-  // By reactor; the first of each is its own, and those behind are of inherited queues.
+  // By reactor; the first is the reactor's own, the others are inherited queues.
   std::vector<std::vector<engine::Listener>> listeners = {};
 
   std::size_t queues() const noexcept {
     return inherited.empty() ? listeners.size() : inherited.size();
   }
-  // That a reactor accepts from, by position in `listeners`.
+  // The queue of a reactor's listener, by its position in `listeners`.
   std::size_t queue_of(std::size_t reactor, std::size_t position) const noexcept {
     return (reactor + position * listeners.size()) % queues();
   }
@@ -113,7 +113,7 @@ struct RunningServer::Protocols {
         http2(options, handler, any.counters(), &any.websockets()) {
     if (options.http2.enabled) any.set_http2(&http2);
   }
-  // Counts where `beside` does.
+  // Uses the counters of `beside`.
   Protocols(const session::HttpOptions& options, session::RequestHandler& handler,
             Protocols& beside)
       : any(options, handler, beside.any),
@@ -131,7 +131,7 @@ struct RunningServer::Protocols {
     return any;
   }
 
-  session::Http1Protocol any;  // hands over to HTTP/2 what begins with its preface
+  session::Http1Protocol any;  // HTTP/2 takes over connections with its preface
   session::Http1Protocol http1;
   session::Http2Protocol http2;
 };
@@ -169,7 +169,7 @@ struct RunningServer::Worker {
   std::unique_ptr<Plain> plain;                    // null: all listeners are alike
   std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
   proxy::ProxyCounters proxied;
-  // Of listeners behind proxies, and of those whose ALPN offers less than others do.
+  // For listeners behind proxies, and for those with fewer protocols in ALPN than the others.
   std::vector<std::unique_ptr<net::TransformFactory>> own_transforms;
   std::unique_ptr<net::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
@@ -177,7 +177,7 @@ struct RunningServer::Worker {
   std::size_t index = 0;
 };
 
-// The first reactor's timer, which says that all of them live.
+// The first reactor's timer, which reports that all reactors live.
 class RunningServer::Heartbeat final : private net::TimerEntry {
  public:
   Heartbeat(net::Reactor& reactor, Observability* observability, Duration interval,
@@ -226,7 +226,7 @@ HttpServerOptions completed(HttpServerOptions options) {
   options.tls->protocols = {"http/1.1"};
   if (options.http.http2.enabled) options.tls->protocols = {"h2", "http/1.1"};
   options.tls->reply_to_plain_http = reply_to_plain_http;
-  // What a receive unseals may be more than was received: a record that was begun before it.
+  // A receive may unseal more bytes than it got: a record may have begun before it.
   options.reactor.carry_extra_bytes += 16 * 1024;
   if (options.hsts > Duration{}) {
     options.http.strict_transport_security =
@@ -242,7 +242,7 @@ RunningServer::RunningServer(const HttpServerOptions& options, const Service& se
       checked_(check_options(options_)),
       proxies_(options_.http.trusted_proxies),
       clients_(checked_ ? limits_of(options_) : nullptr) {
-  if (!checked_) return;  // as start() says; what is behind it would abort
+  if (!checked_) return;  // start() reports it; the code below would abort
   if (options_.http.failures == nullptr) {
     failures_ = std::make_unique<FailureLog>(
         FailureLogOptions{.logger = options_.failure_logger, .on_error = options_.on_error});
@@ -326,8 +326,8 @@ Result<void> RunningServer::start() {
   return group_->watch_signals();
 }
 
-// Which queues of the program before are those of which address. What that had steered away from
-// its own reactor is steered to all again.
+// Assigns the queues of the replaced program to the addresses. If that program steered connections
+// away from some of its reactors, they go to all reactors again.
 void RunningServer::take_inherited() {
   const auto add = [this](std::string name, const std::string& address, std::uint16_t port) {
     auto place = std::make_unique<Place>(Place{.name = std::move(name)});
@@ -384,14 +384,14 @@ std::vector<HandedSocket> RunningServer::sockets_to_hand() const {
   return sockets;
 }
 
-// What the other has not taken ends as ever.
+// Sockets that the other process has not taken close as usual.
 void RunningServer::hand_over(const std::vector<HandedSocket>& sockets,
                               const Result<Replacement>& replacement) {
   if (options_.on_restart) options_.on_restart(replacement);
   if (!replacement) return;
   std::vector<net::Handover> handovers(workers_.size());
   for (net::Handover& each : handovers) {
-    // The rest of the time is for their answers.
+    // The other half of the time is for their replies.
     const Duration half{options_.drain_timeout.ns / 2};
     each.idle = std::min(options_.restart.idle, half);
     each.spread = std::min(options_.restart.spread, half);
@@ -417,7 +417,7 @@ void RunningServer::hand_over(const std::vector<HandedSocket>& sockets,
   group_->hand_over(std::move(handovers));
 }
 
-// The program before may end now.
+// The replaced program may end now.
 void RunningServer::begin_serving() noexcept {
   if (options_.inherited == nullptr) return;
   for (const auto& each : unix_sockets_) {
@@ -461,7 +461,7 @@ Result<void> RunningServer::listen(Worker& worker) {
   return options_.operations ? listen_for_operations(worker) : Result<void>();
 }
 
-// What stands between its connections and HTTP; null: nothing.
+// Returns the layer between the listener's connections and HTTP; null: none.
 Result<net::TransformFactory*> RunningServer::transforms_of(Worker& worker, const Kind& kind) {
   net::TransformFactory* transforms = kind.tls ? worker.transforms.get() : nullptr;
   if (kind.tls && kind.versions != HttpVersions::any) {
@@ -495,8 +495,8 @@ Result<void> RunningServer::listen_on(Worker& worker, const engine::ListenOption
   return {};
 }
 
-// Where there are fewer inherited queues than reactors some share one: a queue that is new would be
-// lost with what waits there if this program is not ready in the end.
+// If there are fewer inherited queues than reactors, some reactors share one. A new queue would be
+// lost, with its waiting connections, if this program does not become ready.
 Result<void> RunningServer::listen_at(Worker& worker, std::size_t place,
                                       engine::ListenOptions listen, const Kind& kind) {
   Place& at = *places_[place];
@@ -584,8 +584,7 @@ Result<void> RunningServer::listen_for_operations(Worker& worker) {
   return {};
 }
 
-// The first listener has TLS, or a proxy has it (check_options()); a socket that was given may have
-// no port.
+// The first listener has TLS, or a proxy has it (check_options()). A given socket may have no port.
 std::uint16_t RunningServer::https_port() const {
   if (!options_.tls) return 443;
   const net::Reactor& reactor = *workers_.front()->reactor;
@@ -629,7 +628,7 @@ Result<void> RunningServer::watch_reactors() {
   return stall_watch_->start();
 }
 
-// Given sockets need none of it: all reactors listen on each.
+// Not for given sockets: all reactors listen on each.
 void RunningServer::steer_connections(std::span<const unsigned> reactors) const {
   if (group_->draining()) return;
   if (reactors.size() == workers_.size()) reactors = {};
@@ -666,9 +665,9 @@ ServerReport RunningServer::run() {
   return report();
 }
 
-// Reads the counts of a reactor that is stuck while it runs. In a handler that does not return it
-// counts no more, and its site (read first) orders this after its last count; elsewhere a count may
-// be one behind.
+// Reads the counts of a stuck reactor while it runs. In a handler that does not return, the reactor
+// counts no more. Its site is read first, which orders this after its last count. Elsewhere a count
+// may be one behind.
 ServerReport RunningServer::report() const {
   const auto read = [](const auto& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
   ServerReport report;

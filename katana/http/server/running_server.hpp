@@ -1,9 +1,9 @@
-// RunningServer: what a HttpServer is made of: its options, listeners, reactors and watches. Apart
-// from it, so that programs that serve need none of the headers below.
+// RunningServer: the implementation of HttpServer: its options, listeners, reactors and watches. It
+// is separate so that programs that serve need none of the headers below.
 //
-// Owns       all that HttpServer says, and what start() makes.
+// Owns       everything that HttpServer owns, and the objects that start() makes.
 // Borrows    the Service, which must outlive it.
-// Thread     as HttpServer, whose calls come here.
+// Thread     as HttpServer, which forwards its calls.
 // Allocates  at construction and in start().
 // Fails      start() names the address or resource.
 #pragma once
@@ -34,7 +34,7 @@
 
 namespace katana::server {
 
-// Each member does what the member of HttpServer with its name says.
+// Each member does the same as the member of HttpServer with its name.
 class RunningServer {
  public:
   RunningServer(const HttpServerOptions& options, const Service& service);
@@ -69,7 +69,7 @@ class RunningServer {
   class Heartbeat;
 
   void place(unsigned count);
-  // None: it is not bound.
+  // Empty: the reactor is not bound.
   std::optional<int> cpu_of(std::size_t reactor) const noexcept {
     return reactor < cpus_.size() ? std::optional(cpus_[reactor]) : std::nullopt;
   }
@@ -77,7 +77,7 @@ class RunningServer {
   Result<void> open_unix_sockets();
   void remove_socket_files() noexcept;
   Result<void> listen(Worker& worker);
-  // On the first listener, or on the sockets that were given in its place.
+  // Listens on the first address, or on the sockets that were given in its place.
   Result<void> listen_first(Worker& worker);
   Result<void> listen_others(Worker& worker);
   Result<void> listen_for_operations(Worker& worker);
@@ -87,7 +87,7 @@ class RunningServer {
   Result<void> listen_on(Worker& worker, const engine::ListenOptions& listen, const Kind& kind);
   Result<void> listen_at(Worker& worker, std::size_t place, engine::ListenOptions listen,
                          const Kind& kind);
-  // On the sockets of the program before that are more than the reactors.
+  // Listens on the inherited sockets that exceed the number of reactors.
   Result<void> listen_on_rest(Worker& worker);
   void redirect_to_https(Worker& worker);
   std::uint16_t https_port() const;
@@ -98,12 +98,12 @@ class RunningServer {
   std::vector<HandedSocket> sockets_to_hand() const;
   void hand_over(const std::vector<HandedSocket>& sockets, const Result<Replacement>& replacement);
   void begin_serving() noexcept;
-  // What SIGHUP does; empty: it is left alone.
+  // The work for SIGHUP; empty: it is not handled.
   std::function<void()> reload_of_signal();
   void on_hangup();
   void read_certificates_again();
   Result<void> watch_reactors();
-  // New connections go to these reactors; none, or all: to all.
+  // Sends new connections to these reactors; none, or all of them: to all.
   void steer_connections(std::span<const unsigned> reactors) const;
   void tell_stuck(const std::vector<unsigned>& stuck) const;
   ServerReport report() const;
@@ -112,7 +112,7 @@ class RunningServer {
   const Result<void> checked_;                     // an Error: there are no workers
   std::unique_ptr<FailureLog> failures_;           // null: the options have one
   std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
-  // Of options_.listeners, by position; null: one of IP.
+  // The Unix sockets of options_.listeners, by position; null: an IP listener.
   std::vector<std::unique_ptr<UnixSocket>> unix_sockets_;
   std::mutex unix_mutex_;                             // of their files
   std::vector<std::uint16_t> ports_;                  // of options_.listeners
@@ -123,7 +123,7 @@ class RunningServer {
   std::vector<int> cpus_;                             // by reactor; empty: not bound
   std::string placement_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
+  std::unique_ptr<ReactorGroup> group_;  // ends before the objects that it borrows
   std::unique_ptr<StallWatch> stall_watch_;
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<CertificateWatch> certificate_watch_;

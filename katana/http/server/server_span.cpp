@@ -12,7 +12,7 @@ namespace {
 
 using trace::SpanRecord;
 
-// What conventions put in the place of a method that is no known one.
+// The OpenTelemetry conventions use this name for a method that is not a known one.
 constexpr Bytes other_method = "_OTHER";
 constexpr Bytes name_of_other = "HTTP";
 
@@ -21,7 +21,7 @@ bool is_field(const http::Head& head, std::size_t index, Bytes name) noexcept {
          http::equals_ignoring_case(head.name(index), name);
 }
 
-// Not valid: it brings none, or a malformed one. Two fields are one too many (W3C Trace Context
+// Returns an invalid context if the head has none, a malformed one, or two (W3C Trace Context
 // §3.2).
 trace::SpanContext parent_in(trace::Tracer& tracer, const http::Head& head) noexcept {
   std::size_t count = 0;
@@ -48,7 +48,7 @@ void add_method(SpanRecord& span, Bytes method, Bytes route) noexcept {
 void add_target(SpanRecord& span, const session::ExchangeRecord& record, const TargetRules& rules) {
   Text room;
   Bytes target = shown_target(record, rules, room);
-  // Of "http://host/path" the path.
+  // Keeps the path of "http://host/path".
   if (const std::size_t scheme = target.find("://");
       !target.starts_with('/') && scheme != Bytes::npos) {
     target.remove_prefix(std::min(target.find('/', scheme + 3), target.size()));
@@ -71,7 +71,7 @@ void add_server(SpanRecord& span, const http::Head& head, const session::Client&
 }
 
 void add_client(SpanRecord& span, session::Exchange& exchange, const http::Head& head) {
-  // Not exchange.client(): what is read for a trace does not make the reply personal.
+  // Not exchange.client(): reading the address for a trace must not make the reply personal.
   const session::Client client = session::client_of(exchange.arrival(), head);
   span.add("url.scheme", client.is_secure() ? Bytes("https") : Bytes("http"));
   add_server(span, head, client);

@@ -1,4 +1,4 @@
-// Server spans: what a trace has of a request: one span from its head to the end of its exchange.
+// Server spans: one span for each request, from its head to the end of its exchange.
 //
 //   trace::RootRef root = begin_server_span(tracer, head);
 //   end_server_span(*root, exchange, record, rules);     // ExchangeObserver::on_exchange_end()
@@ -9,9 +9,9 @@
 //
 // Borrows    its arguments for the call.
 // Thread     the reactor's.
-// Allocates  from the recycler; a target with something secret once more.
-// Fails      never: a trace that is malformed is left out, and counted.
-// Invariant  of a client whose word does not count (head is null) no trace goes on.
+// Allocates  from the recycler; once more for a target with a secret.
+// Fails      never: a malformed trace is ignored, and counted.
+// Invariant  a trace from an untrusted client is not continued (head is null).
 #pragma once
 
 #include "katana/http/server/shown_target.hpp"
@@ -21,7 +21,7 @@
 
 namespace katana::server {
 
-// `head`: whose traceparent and tracestate are accepted; null: none are.
+// `head`: the source of traceparent and tracestate; null: they are not accepted.
 trace::RootRef begin_server_span(trace::Tracer& tracer, const http::Head* head);
 void end_server_span(trace::Root& root, session::Exchange& exchange,
                      const session::ExchangeRecord& record, const TargetRules& rules) noexcept;

@@ -9,12 +9,12 @@
 namespace katana::server {
 namespace {
 
-// The name, or one with brackets of something within it.
+// Returns whether `sent` is the name, or the name with brackets behind it.
 bool is_of(Bytes sent, const std::string& name) {
   return sent.starts_with(name) && (sent.size() == name.size() || sent[name.size()] == '[');
 }
 
-// What is not well-formed is no name that a handler would read, and may be a secret all the same.
+// A malformed name is never read by a handler, but its value may still be a secret.
 bool may_be(Bytes encoded, const std::string& name) {
   if (!http::needs_form_decoding(encoded)) return is_of(encoded, name);
   const auto decoded = detail::decoded_form(encoded, "name", name);
@@ -39,7 +39,7 @@ Bytes take_segment(Bytes& path) noexcept {
   return segment;
 }
 
-// Whether the route's pattern has a parameter whose value is a credential, by its name.
+// Returns whether a parameter of the route's pattern has the name of a credential.
 bool has_secret_segment(Bytes pattern) noexcept {
   for (std::size_t open; (open = pattern.find('{')) != Bytes::npos;) {
     pattern.remove_prefix(open);
@@ -50,8 +50,8 @@ bool has_secret_segment(Bytes pattern) noexcept {
   return false;
 }
 
-// Segment by segment. A path that is not written as the pattern has it, with escapes or dots, is
-// not shown: the pattern says enough.
+// Compares segment by segment. A path in another spelling than the pattern's, with escapes or dots,
+// is not shown: the pattern tells enough.
 void append_path(Bytes path, Bytes pattern, Text& room) {
   using Kind = detail::RouteSegmentKind;
   const Bytes whole = pattern;
@@ -70,7 +70,7 @@ void append_path(Bytes path, Bytes pattern, Text& room) {
 
 }  // namespace
 
-// A record without a query or a secret in its path is shown as it was sent, without a copy.
+// A record without a query or a secret in its path is shown as sent, without a copy.
 Bytes shown_target(const session::ExchangeRecord& record, const TargetRules& rules, Text& room) {
   static const std::vector<std::string> none;
   const auto& of_route = record.route != nullptr ? record.route->secret_parameters : none;

@@ -4,15 +4,15 @@
 //                                  without queries: /reset
 //   GET /reset/abc                 of the route /reset/{token}: /reset/***
 //
-// Secret is what has the name of a credential (wire/http/secret_names.hpp), what the rules name,
-// and what the route's Query<> marks secret (base/values/rules.hpp).
+// Secret are the values of names of credentials (wire/http/secret_names.hpp), of names in the
+// rules, and of names that the route's Query<> marks secret (base/values/rules.hpp).
 //
 // Owns       nothing.
-// Borrows    the record, and `room`, in which the text stands when it is not the target's own.
+// Borrows    the record, and `room`, which holds the text if it differs from the target.
 // Thread     any.
 // Allocates  from the recycler, when something is hidden.
 // Fails      never.
-// Invariant  a name is compared decoded: "to%6ben" is no way around it.
+// Invariant  a name is compared decoded: "to%6ben" is hidden as well.
 #pragma once
 
 #include <string>
@@ -24,10 +24,10 @@
 
 namespace katana::server {
 
-// What logs may show of a request's target.
+// Rules for the part of a request's target that logs may show.
 struct TargetRules {
   bool queries = true;                              // false: nothing behind the "?" is shown
-  std::vector<std::string> secret_parameters = {};  // beside those of credentials
+  std::vector<std::string> secret_parameters = {};  // in addition to credentials
 };
 
 Bytes shown_target(const session::ExchangeRecord& record, const TargetRules& rules, Text& room);

@@ -1,4 +1,4 @@
-// What logs show of a target.
+// Targets as logs show them.
 #include "katana/http/server/shown_target.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(ShownTarget, segments_of_a_path_with_the_name_of_a_credential_are_masked) {
   EXPECT_EQ(shown("/v1/abc.json", {}, {}, "/v{major}/{token}.json"), "/v1/***");
   EXPECT_EQ(shown("/users/7", {}, {}, "/users/{id}"), "/users/7");
   EXPECT_EQ(shown("/countries/DE", {}, {}, "/countries/{code}"), "/countries/DE");
-  // Where the path is not written as the pattern has it, the pattern is shown.
+  // If the path is in another spelling than the pattern, the pattern is shown.
   for (const char* const sent : {"/./reset/abc", "/r%65set/abc", "http://a/reset/abc",
                                  "/reset//abc", "/x/../reset/abc", "/reset/abc/"}) {
     EXPECT_EQ(shown(sent, {}, {}, "/reset/{token}"), "/reset/{token}") << sent;

@@ -55,7 +55,7 @@ void StallWatch::add(const net::Reactor& reactor) {
   if (seconds_family_) watched.seconds = seconds_family_->with(number);
 }
 
-// A stall is seen before it is a half longer than the threshold.
+// A stall is noticed before it is one and a half times the threshold.
 Duration StallWatch::interval() const noexcept {
   return std::clamp(Duration{threshold_.ns / 2}, milliseconds(1), seconds(1));
 }
@@ -119,7 +119,7 @@ void StallWatch::run() {
     const Instant now = monotonic_now();
     for (std::size_t index = 0; index < watched_.size(); ++index) {
       const net::Reactor& reactor = *watched_[index].reactor;
-      // In this order: what it is at now is not said of a turn that is over.
+      // In this order: the site is then never reported for a turn that has ended.
       const std::string* const site = reactor.site();
       look(index, {reactor.busy_since(), site}, now);
     }

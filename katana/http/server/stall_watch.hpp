@@ -1,24 +1,24 @@
-// StallWatch: notices a reactor that is busy with one turn for too long, while it is: a handler
-// that blocks, or one that computes for long, holds up every connection of its reactor.
+// StallWatch: notices a reactor that is busy with one turn for too long, while it lasts. A handler
+// that blocks, or computes for long, holds up every connection of its reactor.
 //
-// It looks at the reactors from its own thread, so a reactor pays two stores for each turn,
-// and one that never comes back is found, too. How long a stall was is known to the interval
-// between two looks.
+// It looks at the reactors from a separate thread. A reactor pays two stores for each turn, and one
+// that never returns is found, too. The duration of a stall is exact to the interval between two
+// looks.
 //
 //   warn  reactor 0 is stalled: busy for 132 ms with GET /report: … move what blocks to a pool
 //   warn  reactor 0 was stalled for 418 ms by GET /report
 //
-// once for each site (a route, or what has no name). Every stall is counted:
+// once for each site (a route, or all work without a name). Every stall is counted:
 //
 //   katana_reactor_stalls_total{reactor}           turns that took longer than the threshold
-//   katana_reactor_stalled_seconds_total{reactor}  how long they were
+//   katana_reactor_stalled_seconds_total{reactor}  their duration
 //
 // Owns       its thread, from start() to stop().
 // Borrows    the reactors, until stop(); the sites that they name, for as long as it lives.
-// Thread     one; look() is called by its own between start() and stop().
+// Thread     one; its thread calls look() between start() and stop().
 // Allocates  when a site is named for the first time.
-// Fails      make() says which metric could not be registered; start() that there is no thread.
-// Invariant  a stall is counted once, however often it is looked at.
+// Fails      make() names the metric that could not be registered; start() fails without a thread.
+// Invariant  a stall is counted once, however many looks see it.
 #pragma once
 
 #include <condition_variable>
@@ -42,10 +42,10 @@ namespace katana::server {
 
 class StallWatch {
  public:
-  // What is seen of a reactor, from any thread.
+  // The state of a reactor, as any thread can read it.
   struct Sight {
     Instant busy_since = never;  // never: it waits
-    // What the reactor works on, such as a route; null: no name is known.
+    // The present work of the reactor, such as a route; null: no name is known.
     const std::string* site = nullptr;
   };
 
@@ -59,14 +59,14 @@ class StallWatch {
   // Before start(). The reactors are numbered in the order of the calls.
   void add(const net::Reactor& reactor);
 
-  // Before start(). `moved` is called by look() when a reactor stalls, and when it
-  // moves again, with the numbers of those that are not stalled.
+  // Sets the function that look() calls when a reactor stalls, and when it moves again. It gets the
+  // numbers of the reactors that are not stalled. Call it before start().
   void on_change(std::function<void(std::span<const unsigned>)> moved);
 
   Result<void> start();  // starts the thread; an Error: the system has none left
   void stop() noexcept;  // returns when the thread has ended; does nothing the second time
 
-  // What the thread does, with what it sees and the time.
+  // The work of the thread, with the observed state and the time as arguments.
   void look(std::size_t reactor, const Sight& sight, Instant now);
   Duration interval() const noexcept;
   std::uint64_t stalls() const noexcept { return stalls_; }
@@ -77,10 +77,10 @@ class StallWatch {
     metrics::Counter stalls;
     metrics::ObservedCounter seconds;
     Duration stalled = {};  // all stalls that are over
-    Instant since = never;  // of the present stall; never: there is none
-    Duration seen = {};     // how long it was when it was last looked at
+    Instant since = never;  // start of the present stall; never: there is none
+    Duration seen = {};     // its duration at the last look
     const std::string* site = nullptr;
-    bool told = false;  // it was logged, so its end is, too
+    bool told = false;  // it was logged, and its end will be
   };
 
   StallWatch(Duration threshold, log::Logger logger);
@@ -94,12 +94,12 @@ class StallWatch {
   std::optional<metrics::Family<metrics::Counter>> stall_family_;
   std::optional<metrics::Family<metrics::ObservedCounter>> seconds_family_;
   std::vector<Watched> watched_;
-  std::unordered_set<const std::string*> told_;  // sites; null: what has no name
+  std::unordered_set<const std::string*> told_;  // sites; null: work without a name
   std::uint64_t stalls_ = 0;
   std::function<void(std::span<const unsigned>)> on_change_;
   bool changed_ = false;
 
-  std::mutex mutex_;  // what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable asked_;
   bool stopping_ = false;
   std::thread thread_;

@@ -1,4 +1,4 @@
-// StallWatch: what it makes of what it sees, at times that are given to it.
+// StallWatch: its reports for given states at given times.
 #include "katana/http/server/stall_watch.hpp"
 
 #include <gmock/gmock.h>

@@ -30,7 +30,7 @@ std::optional<unsigned> number_in(std::string_view text, int base) {
   return value;
 }
 
-// Names are found in the databases of the machine (nsswitch.conf), at the start only.
+// Names are looked up in the databases of the machine (nsswitch.conf), only at the start.
 std::optional<uid_t> user_of(const std::string& name) {
   if (const auto number = number_in(name, 10)) return *number;
   std::array<char, 16 * 1024> room;
@@ -42,7 +42,7 @@ std::optional<uid_t> user_of(const std::string& name) {
 
 std::optional<gid_t> group_of(const std::string& name) {
   if (const auto number = number_in(name, 10)) return *number;
-  std::array<char, 64 * 1024> room;  // with its members
+  std::array<char, 64 * 1024> room;  // includes its members
   group entry{};
   group* found = nullptr;
   if (getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) != 0) return std::nullopt;
@@ -73,7 +73,7 @@ std::unexpected<Error> system_failure(const std::string& path, int error_number)
                                       std::generic_category().message(error_number), remedy)));
 }
 
-// What stands at the path: nothing, or the socket of a server that has gone, which is removed.
+// Checks the path: it must be free, or the socket of a server that has ended, which is removed.
 Result<void> make_way(const std::string& path) {
   struct stat present;
   if (::lstat(path.c_str(), &present) != 0) {
@@ -93,7 +93,7 @@ Result<void> make_way(const std::string& path) {
       ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0
                                                                                          : errno;
   ::close(probe);
-  // EAGAIN: the queue of who listens is full.
+  // EAGAIN: the queue of the listening process is full.
   if (failure == 0 || failure == EAGAIN || failure == EPROTOTYPE) {
     return fail(Code::already_exists,
                 fmt::format("{}: another program listens there: stop it or choose another path",
@@ -154,7 +154,7 @@ Result<UnixSocket> UnixSocket::adopt(const std::string& path, int socket, mode_t
   UnixSocket made(path, ::fcntl(socket, F_DUPFD_CLOEXEC, 0));
   if (made.socket_ < 0) return system_failure(path, errno);
   auto entered = made.enter_file(mode, owner);
-  // The other removes it as long as this one does not serve.
+  // The other program removes the file until this one serves.
   made.adopted_ = std::exchange(made.file_, 0);
   if (!entered) return std::unexpected(entered.error());
   return made;
@@ -181,7 +181,8 @@ UnixSocket::~UnixSocket() {
 void UnixSocket::remove_file() noexcept {
   if (file_ == 0) return;
   struct stat present;
-  // Another one's, who replaced it, stays. Ignored when it fails: the next start replaces it.
+  // The file of another program, which replaced it, stays. A failure is ignored: the next start
+  // replaces it.
   if (::lstat(path_.c_str(), &present) == 0 && present.st_dev == device_ &&
       present.st_ino == file_) {
     (void)::unlink(path_.c_str());

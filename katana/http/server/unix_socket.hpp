@@ -1,14 +1,14 @@
 // UnixSocket: a listening Unix socket, and its file.
 //
-// The file of a server that was killed stays: one without a listener is replaced. Two programs
-// that replace the same file in the same moment are not told from one another; sockets of the
-// service manager are.
+// The file of a killed server stays: a file without a listener is replaced. If two programs replace
+// the same file at the same moment, neither notices the other. Sockets of the service manager do
+// not have this problem.
 //
-// Owns       the socket, and the file, which is removed as long as it is the one that was made.
+// Owns       the socket, and the file. It removes the file only if it is the one that it made.
 // Thread     one.
 // Allocates  when made.
-// Fails      open() with the path, the reason and the remedy: a program listens there, the file is
-//            no socket, no such folder, no right.
+// Fails      open() with the path, the reason and the remedy. Reasons: a program listens there, the
+//            file is no socket, the folder is missing, or the access is denied.
 // Invariant  no client can connect before the file has its mode and its owner.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace katana::server {
 
-// Owner and group of a file; none: it stays as it is.
+// Owner and group of a file; empty: unchanged.
 struct FileOwner {
   std::optional<uid_t> user;   // none: the user of the process
   std::optional<gid_t> group;  // none: the group of the process
@@ -39,8 +39,8 @@ class UnixSocket {
   // REQUIRES a path of 1 to socket_path_bytes_max bytes without NUL.
   static Result<UnixSocket> open(const std::string& path, mode_t mode, const FileOwner& owner,
                                  int backlog);
-  // A socket that listens there already, of the program before: a copy of it. Mode and owner are
-  // set again; the file is the other's until take_file().
+  // Makes a copy of a socket of the replaced program that listens there already. Mode and owner are
+  // set again; the file belongs to the other program until take_file().
   static Result<UnixSocket> adopt(const std::string& path, int socket, mode_t mode,
                                   const FileOwner& owner);
   ~UnixSocket();
@@ -53,24 +53,24 @@ class UnixSocket {
   UnixSocket& operator=(UnixSocket&&) = delete;
 
   int socket() const noexcept { return socket_; }  // the descriptor; listening
-  // For an adopted one: the file is this one's from here on, and removed with it.
+  // For an adopted socket: the file belongs to this object from now on, and is removed with it.
   void take_file() noexcept { file_ = adopted_ != 0 ? std::exchange(adopted_, 0) : file_; }
-  // The file is the next program's.
+  // The file belongs to the next program.
   void leave_file() noexcept { file_ = 0; }
-  // No client connects from now on; what waits can still be accepted. Called again, it does
-  // nothing.
+  // No client can connect from now on; waiting connections can still be accepted. A second call
+  // does nothing.
   void remove_file() noexcept;
 
  private:
-  // The file is this one's from here on.
+  // The file belongs to this object from now on.
   Result<void> enter_file(mode_t mode, const FileOwner& owner);
   UnixSocket(std::string path, int socket) : path_(std::move(path)), socket_(socket) {}
 
   std::string path_;
   int socket_ = -1;
   dev_t device_ = 0;
-  ino_t file_ = 0;     // 0: none of ours
-  ino_t adopted_ = 0;  // it will be ours
+  ino_t file_ = 0;     // 0: no file
+  ino_t adopted_ = 0;  // will become file_
 };
 
 }  // namespace katana::server

@@ -1,4 +1,4 @@
-// WebSocket through the whole house: routes, middleware, real sockets, the end of the server.
+// WebSocket through all layers: routes, middleware, real sockets, shutdown of the server.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,11 +1,11 @@
-// Whose request it is that counts in ClientLimits: of the connection's peer, or, when that is a
-// trusted proxy which speaks HTTP, of the client that the head names.
+// Counts a request in ClientLimits. It counts for the address of the connection, or, if that is a
+// trusted proxy for HTTP, for the client that the head names.
 //
 // Borrows    its arguments for the call.
 // Thread     the connection's.
 // Allocates  never.
-// Fails      empty: as many are in progress as may be; counted.
-// Invariant  what a request says of its client counts only if its peer is a trusted proxy.
+// Fails      empty: the maximum of requests is in progress; counted.
+// Invariant  a claim about the client in a request counts only if a trusted proxy sent it.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@
 
 namespace katana::session {
 
-// REQUIRES connection.may_limit_requests(). `head`: null if it was refused. `trust`: null: no
-// proxy's word counts.
+// REQUIRES connection.may_limit_requests(). `head`: null if it was refused. `trust`: null: no proxy
+// is trusted.
 std::optional<net::ClientPlace> begin_request(net::Connection& connection,
                                               const std::shared_ptr<const ProxyTrust>& trust,
                                               const http::Head* head) noexcept;

@@ -19,7 +19,7 @@ void Exchange::report_failure(Failure failure) noexcept {
   if (observer == nullptr) return;
   if (core_.route != nullptr && failure.place.empty()) failure.place = core_.route->name;
   if (core_.route != nullptr && failure.method.empty()) failure.method = core_.route->method;
-  // Not every failure is found while a coroutine runs: the record gets the exchange's fields.
+  // Not every failure happens in a coroutine: the record gets the exchange's fields.
   const ActivityScope scope(core_.context != nullptr ? core_.context.get() : current_activity);
   if (current_activity != nullptr) {
     failure.request_id = current_activity->name;
@@ -38,7 +38,7 @@ RequestShare Exchange::share() {
 }
 
 Instant Exchange::handler_due() noexcept {
-  if (core_.handler_deadline != never) {  // middleware has waited
+  if (core_.handler_deadline != never) {  // after a wait of middleware
     const bool is_grace = core_.state && core_.state->due != never;
     return is_grace ? core_.state->due : core_.handler_deadline;
   }

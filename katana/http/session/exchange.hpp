@@ -1,17 +1,16 @@
-// Exchange: one request and its reply, whatever the version of HTTP that carries them.
-// RequestHandler: who answers.
+// Exchange: one request and its reply, in any version of HTTP.
+// RequestHandler: makes the replies.
 //
-// Owns       a request's head and content once they are detached, and the Pending work that
-//            makes its reply. A share of the request's state (request_state.hpp), which it has
-//            with the tasks that go on without it.
-// Borrows    until then, the engine's buffer, which the reactor's connections share. Head and
-//            content are lent to the RequestHandler's calls as arguments, and an exchange gives
-//            no access to them afterwards.
+// Owns       a request's head and body once they are detached, and the Pending work that makes its
+//            reply. A share of the request's state (request_state.hpp); tasks that continue without
+//            the exchange have shares as well.
+// Borrows    until then, the engine's buffer, which the reactor's connections share. Head and body
+//            are arguments of the RequestHandler's calls, and only valid in them.
 // Thread     its reactor's.
-// Allocates  nothing for a request that is answered in the handler's call; else from the
+// Allocates  nothing for a request that is answered in the handler's call; otherwise from the
 //            recycler.
-// Fails      a command that finds no room or a broken connection ends the exchange; the handler
-//            need not look.
+// Fails      a command without room, or on a broken connection, ends the exchange; the handler need
+//            not check.
 // Invariant  an exchange gets exactly one reply, or its connection is reset.
 #pragma once
 
@@ -51,165 +50,166 @@ class Exchange : public ClientSource {
  public:
   // The request is a HEAD: its reply ends with its head.
   virtual bool answers_head() const noexcept = 0;
-  // The request has content that has not been received.
+  // True if the request has a body that has not been received completely.
   bool content_pending() const noexcept { return core_.content_pending; }
-  // Of content_pending(): its size, when the request says it.
+  // The size of that body, if the request states it.
   virtual std::optional<std::uint64_t> content_length() const noexcept = 0;
 
-  // On which the handler runs, and where its tasks belong.
+  // The reactor on which the handler and its tasks run.
   virtual net::Reactor& reactor() noexcept = 0;
-  // Where what is done for the request may be charged: the reactor's.
+  // The memory account of the reactor, for work of the request.
   virtual HeldMemory& memory() noexcept;
-  // The address that connected; never empty if it was accepted. Behind a proxy that is the proxy:
-  // client() is the client.
+  // The address of the other side of the connection; never empty if it was accepted. Behind a proxy
+  // it is the proxy; client() returns the client.
   virtual engine::PeerAddress peer() noexcept = 0;
   // A malformed field of a trusted proxy is counted each time that it is read.
   Client client(const http::Head& head) noexcept final;
-  // Without a kept state nothing shares the reply, and a mark would say nothing to anybody.
+  // Null without a kept state: then nothing shares the reply, and no code reads the mark.
   std::shared_ptr<PersonalMark> personal_mark() noexcept final;
   void personalise(Personal by) noexcept final;
   void note_read_fields(std::span<const std::string_view> names) final;
-  // What the client has shown over TLS and what was verified; null: nothing. For as long as the
-  // exchange.
+  // The certificate that the client sent over TLS, with the result of its check; null: none. Valid
+  // as long as the exchange.
   virtual const net::PeerCertificate* peer_certificate() { return nullptr; }
-  // Of its reactor, which the connection came from, in the order of listen().
+  // The listener of the connection, in the order of listen() on its reactor.
   virtual engine::Listener listener() noexcept = 0;
-  // Of the connection, this request included.
+  // The counters of the connection, with this request.
   virtual const net::ConnectionCounters& connection_counters() noexcept = 0;
 
-  // ---- content: one of these, in on_request(), if content_pending() ----
-  // RequestHandler::on_content_collected() follows when all of it is here. More than `bytes_max` is
-  // refused (413).
+  // ---- body: one of these, in on_request(), if content_pending() ----
+  // RequestHandler::on_content_collected() follows when the body is complete. A body of more than
+  // `bytes_max` is refused (413).
   virtual void collect_content(std::uint64_t bytes_max) = 0;
   // Pending::on_content() follows. REQUIRES hold(). 100 (Continue) is sent at the first
   // want_content().
   virtual void stream_content(std::uint64_t bytes_max) = 0;
   virtual void want_content() noexcept = 0;
-  // Neither: the content is read past, or the connection ends after the reply.
+  // Without either call the body is skipped, or the connection ends after the reply.
 
   // ---- a decision that is made later, in a call of the RequestHandler ----
-  // The head is kept, content that was not asked for is neither read nor read past, and the
-  // handler's time runs. REQUIRES hold(): what is held calls resume_request() when it knows more.
+  // The head is kept, and the handler's time runs. No byte of the body is read or skipped, unless
+  // the handler has asked for it. REQUIRES hold(): the held object calls resume_request() when it
+  // has decided.
   virtual void defer_request() = 0;
   // RequestHandler::on_resumed() follows, in its own call.
   virtual void resume_request() noexcept = 0;
 
   // ---- reply ----
-  // A whole reply. `content_stays`: it outlives the connection, and may be referred to instead of
-  // copied.
+  // Sends a complete reply. `content_stays`: it outlives the connection, and may be referred to
+  // instead of copied.
   virtual void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept = 0;
-  // False: memory for output is scarce, and content of this size should be written in pieces.
+  // Returns false if memory for output is scarce; write a body of this size in pieces then.
   virtual bool takes_whole(std::size_t /*bytes*/) noexcept { return true; }
-  // A reply in pieces.
+  // Begins a reply in pieces.
   virtual void begin_reply(const http::ReplyHead& head) noexcept = 0;
-  // False: the output is full, nothing was written, and Pending::on_writable() follows. Also false
-  // when the reply has no content (HEAD, 204, 304) or breaks off: then Pending is destroyed.
+  // Returns false, and writes nothing, if the output is full; Pending::on_writable() follows. Also
+  // returns false when the reply has no body (HEAD, 204, 304) or breaks off: then Pending is
+  // destroyed.
   virtual bool write(Bytes content) noexcept = 0;
-  // As write(), for content that is in a file: takes as much off the front of `part` as there is
-  // room for, which is all of it where the file itself can be referred to. True: all of it is
-  // taken. Where it cannot it is read in pieces; a file that turns out to be shorter breaks the
-  // reply off.
+  // As write(), for content in a file: takes as much off the front of `part` as there is room for.
+  // If the output can refer to the file, that is all of it. Otherwise the file is read in pieces; a
+  // file that is shorter than expected breaks the reply off. Returns true if all of it was taken.
   virtual bool write_file(FilePart& part) noexcept;
-  // For content that costs much to make: true when Pending::on_writable() follows without a call,
-  // after what was written is sent and others had their turn; false: go on writing.
+  // For content that is expensive to make. Returns true if Pending::on_writable() follows without a
+  // call, after the written bytes are sent and others had their turn. Returns false if the handler
+  // is to continue writing.
   virtual bool yield() noexcept { return false; }
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;
-  // For a reply that goes on for as long as its handler has something to say: from here on no time
-  // runs for the handler while it is silent.
+  // For a reply without an end: from now on the handler may be silent for any time.
   virtual void set_patient() noexcept {}
   // The connection ends after this reply.
   virtual void close_after_reply() noexcept = 0;
-  // Nothing sensible can be sent any more: the client sees a broken connection instead of a wrong
-  // reply.
+  // The reply cannot be completed: breaks the connection. The client then sees no wrong reply.
   virtual void abort() noexcept = 0;
 
   // ---- another protocol, in on_request() ----
-  // What the WebSocket sessions of this reactor share; null: this connection cannot become one.
+  // The state that the WebSocket sessions of this reactor share; null: this connection cannot
+  // become one.
   virtual WebSocketShare* websockets() noexcept { return nullptr; }
-  // It is a stream of its connection that becomes one: its answer is a 200 (RFC 8441).
+  // True if a stream becomes the WebSocket connection, with a 200 as its reply (RFC 8441).
   virtual bool upgrades_stream() const noexcept { return false; }
-  // Answers with `head`, a 101 or a 200, and hands the connection, or the stream, to `replacement`.
-  // False: that is impossible, because the request asks for no upgrade, has content, or is the last
-  // of its connection; nothing was written.
+  // Answers with `head`, a 101 or a 200, and passes the connection, or the stream, to
+  // `replacement`. Returns false, and writes nothing, if the request asks for no upgrade, has a
+  // body, or is the last of its connection.
   virtual bool upgrade(const http::ReplyHead& head,
                        std::unique_ptr<WebSocketReplacement> replacement) noexcept;
 
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { core_.pending = std::move(pending); }
 
-  // Until the reply is complete or the exchange is cancelled, and the work that it began has ended,
-  // whatever is held. REQUIRES that nothing is kept.
+  // Keeps `state` until the reply is complete or the exchange is cancelled, and the work that it
+  // began has ended. REQUIRES that nothing is kept.
   void keep(std::unique_ptr<RequestState> state) noexcept {
     core_.state = RequestShare(state.release());
   }
   // Null: nothing is kept.
   RequestState* kept() const noexcept { return core_.state.get(); }
 
-  // ---- work that goes on when the exchange has ended ----
-  // A task of the reactor. The request counts in all limits that admitted it until the task has
-  // ended, whatever becomes of its client and its connection. Fails as TaskScope::spawn() does.
+  // ---- work that continues when the exchange has ended ----
+  // Starts a task of the reactor. The request counts in all limits that admitted it until the task
+  // has ended, even if its client has left. Fails as TaskScope::spawn() does.
   [[nodiscard]] Result<void> spawn(Task<Result<void>> task, std::string name);
-  // The same for its owner.
+  // Returns a share with the same effect for its owner.
   RequestShare share();
-  // For what such work keeps.
+  // The charge for memory that such work keeps.
   HeldCharge work_charge() noexcept { return HeldCharge(memory(), Holder::work); }
 
-  // When a handler that begins now has to have answered: its route's timeout, or the usual one.
-  // That its client has ended its side changes nothing.
+  // The deadline of a handler that begins now: its route's timeout, or the usual one. It stays the
+  // same when its client has ended its side.
   Instant handler_due() noexcept;
 
-  // What a trusted proxy said of the client was malformed; counted.
+  // A trusted proxy's statement about the client was malformed; counted.
   virtual void note_forwarding_malformed() noexcept {}
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
-  // The same, and the observer is told what it was, with the route and the request's id. A warning
-  // is not counted. On the thread's activity of this exchange.
+  // The same, and the observer gets the failure, with the route and the request's id. A warning is
+  // not counted. It runs in the thread's activity of this exchange.
   KATANA_RARE void report_failure(Failure failure) noexcept;
 
-  // The dispatcher says which route serves it. Null: none does.
+  // Sets the route that serves the request, as the dispatcher found it. Null: none.
   void set_route(const RouteMark& route) noexcept {
     core_.route = &route;
     if (core_.context != nullptr) core_.context->site = &route.name;
   }
   const RouteMark* route() const noexcept { return core_.route; }
-  // What the observer made when the exchange began; null: nothing.
+  // The object that the observer made when the exchange began; null: none.
   ExchangeContext* context() const noexcept { return core_.context.get(); }
 
  protected:
-  // Of its route, or else the usual one.
+  // The timeout of its route, or the usual one.
   virtual Duration handler_time() const noexcept = 0;
-  // Instead of a handler's reply, which was not begun: what is pending ends, and the reply is that
-  // of its route, or else of `handler`.
+  // Refuses a request without a begun reply: the pending work ends, and the reply is that of its
+  // route, or else of `handler`.
   void refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept;
-  // Told of failures; null: none.
+  // Gets the failures; null: none.
   virtual FailureObserver* failure_observer() noexcept { return nullptr; }
   Exchange() = default;
   ~Exchange() = default;
 
-  // The reply may be silent from here on; tells `observer` once, null: none.
+  // The reply may be silent from now on; tells `observer` once, null: none.
   void note_patient(ExchangeObserver* observer) noexcept;
 
-  [[no_unique_address]] ExchangeCore core_;  // its last word is shared with what derives
+  [[no_unique_address]] ExchangeCore core_;  // derived classes use its last bytes
 };
 
-// Why an exchange ended without its handler's reply.
+// The reason why an exchange ended without its handler's reply.
 enum class Cancelled : std::uint8_t { peer_left, handler_timeout };
 
 // One per reactor. Calls must not throw.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
-  // The head is here. Answer now, or ask for content, or hold() something that will answer. The
-  // head is borrowed, as is the content below: copy the parts that are needed after the call.
+  // The head has arrived. Answer now, ask for the body, or hold() an object that will answer. The
+  // head is borrowed, as is the body below: copy the parts that are needed after the call.
   virtual void on_request(Exchange& exchange, const http::Head& head) noexcept = 0;
-  // All of the content that collect_content() asked for is here.
+  // The body that collect_content() asked for is complete.
   virtual void on_content_collected(Exchange& exchange, const http::Head& head,
                                     Bytes content) noexcept = 0;
-  // As on_request(), after defer_request() and resume_request(): what was held is still there.
+  // As on_request(), after defer_request() and resume_request(): the held object is still there.
   virtual void on_resumed(Exchange& exchange, const http::Head& head) noexcept = 0;
   // The protocol refuses the request, or its handler took too long: answer with this status, as the
-  // route of `head` answers. Null: the head is not known, or no more.
+  // route of `head` answers. Null: the head is unknown, or no longer kept.
   virtual void on_refused(Exchange& exchange, const http::Head* head, unsigned status,
                           Bytes detail) noexcept = 0;
 };

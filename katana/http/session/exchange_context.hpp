@@ -1,12 +1,13 @@
-// ExchangeContext: what an observer keeps for one exchange, and what the exchange does with it.
+// ExchangeContext: the state that an observer keeps for one exchange, for use by the exchange.
 //
-// Owns       what the derived class keeps.
+// Owns       the state of the derived class.
 // Borrows    reply_fields, from the derived class.
 // Thread     its reactor's.
 // Allocates  from the recycler.
 // Fails      never.
-// Invariant  it is the thread's activity while the exchange's handler, or a coroutine that it
-//            began, runs, and while the observer is told of the exchange's end.
+// Invariant  it is the thread's activity while the exchange's handler, or a coroutine of the
+//            handler, runs. It is also the activity while the observer is told of the exchange's
+//            end.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ namespace katana::session {
 class ExchangeContext : public Activity {
  public:
   virtual ~ExchangeContext() = default;
-  // As http::ReplyHead::fields: what every reply to the exchange has beside its own.
+  // As http::ReplyHead::fields: additional fields of every reply to the exchange.
   Bytes reply_fields;
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
@@ -33,14 +34,14 @@ class ExchangeContext : public Activity {
   }
 };
 
-// One of a service's routes, as observers know it. Stays as long as the service.
+// A route of a service, as observers see it. Valid as long as the service.
 struct RouteMark {
-  std::string name;          // "GET /users/{id}"; what serves every method: "ANY …"
+  std::string name;          // "GET /users/{id}"; a route for every method: "ANY …"
   std::string method;        // "GET", or "ANY"
   std::string pattern;       // "/users/{id}"
   std::uint32_t number = 0;  // in the order of registration, from 0
   Duration timeout = {};     // of its handlers; 0: HttpOptions::handler_timeout
-  // Of its query: no log shows their values.
+  // Parameters of its query with secret values: no log shows them.
   std::vector<std::string> secret_parameters = {};
 };
 

@@ -41,7 +41,7 @@ bool ExchangeCore::stop_work(HeldMemory& memory) noexcept {
   return state.is_shared();
 }
 
-// Without work that goes on the places end here.
+// Without work that continues the places end here.
 void ExchangeCore::leave(HeldMemory& memory, RequestPlaces places) noexcept {
   if (state.is_shared()) {
     state->places = std::move(places);

@@ -1,16 +1,16 @@
-// ExchangeCore: what an exchange is, whatever carries it: its head, its handler, its time, its
-// record and its memory. HTTP/1.1 and a stream of HTTP/2 have one each, and add how bytes come and
-// go.
+// ExchangeCore: the part of an exchange that does not depend on the version of HTTP: its head,
+// handler, time, record and memory. HTTP/1.1 and a stream of HTTP/2 have one each, and add the
+// transport of bytes.
 //
-// Owns       the head and the content once they are detached, the pending handler and its context;
-//            a share of its state, which tasks may have as well (request_state.hpp).
+// Owns       the head and the body once they are detached, the pending handler and its context. A
+//            share of its state, which tasks may have as well (request_state.hpp).
 // Borrows    the head until then: it is the reactor's, which other connections overwrite. It is
-//            lent from lend_head() to return_head(), in one call by the reactor, and nothing here
-//            or below sees it afterwards.
+//            lent from lend_head() to return_head(), in one call by the reactor. Nothing here or
+//            below reads it afterwards.
 // Thread     its reactor's.
-// Allocates  from the recycler, when a request outlives the call that brought it.
-// Invariant  what is kept is charged to the memory of its reactor, by charge() and grow(), and
-//            given back by end(); what goes on without the exchange has it charged by then.
+// Allocates  from the recycler, when a request outlives its call by the reactor.
+// Invariant  charge() and grow() charge kept memory to the reactor, and end() gives it back. Work
+//            that continues without the exchange has charged its memory by then.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +31,10 @@
 
 namespace katana::session {
 
-// What a suspended handler is counted with, for its frames, beside what it is known to keep.
+// The bytes that count for the frames of a suspended handler, in addition to its known memory.
 inline constexpr std::size_t frame_bytes_counted = 1024;
 
-// What a client is told instead of a handler's reply.
+// Texts for the client instead of a handler's reply.
 inline constexpr Bytes memory_scarce = "The server has no memory for the request at present.";
 inline constexpr Bytes too_many_requests = "Too many requests of this client are in progress.";
 inline constexpr Bytes no_reply_made = "The handler returned without a reply.";
@@ -42,18 +42,18 @@ inline constexpr Bytes handler_late = "The handler did not answer in time.";
 
 class ExchangeCore {
  public:
-  // How the content of the request is taken.
+  // The treatment of the request's body.
   enum class Mode : std::uint8_t { ignore, collect, stream };
 
   // ---- the head ----
-  // Null: nothing of it is known, or it is needed no more.
+  // Null: the head is unknown, or no longer needed.
   const http::Head* head() const noexcept { return head_; }
   void lend_head(const http::Head* head) noexcept { head_ = head; }
   bool is_detached() const noexcept { return detached_ != nullptr; }
-  // Does nothing if it is detached.
+  // Does nothing if the head is detached.
   void detach_head();
-  // The call that lent the head ends. True: it was detached, for content that is to be collected,
-  // or to be `kept` for something else; charge() for it.
+  // The call that lent the head ends. Returns true if the head was detached: for a body that is to
+  // be collected, or because it is to be `kept`. The caller then calls charge().
   bool return_head(bool kept);
 
   // ---- the content ----
@@ -68,19 +68,19 @@ class ExchangeCore {
   }
 
   // ---- the handler ----
-  // After its call: false when neither a reply nor anything that will make one is left.
+  // After the handler's call: false if there is neither a reply nor work that will make one.
   bool goes_on() const noexcept { return pending != nullptr || waits_for_content(); }
   // Records of a cancelled coroutine have its own fields.
   void cancel_handler() noexcept {
     const ActivityScope scope(context.get());
     pending.reset();
   }
-  // The handler's time: its route's own, or else the usual one.
+  // The handler's time: the timeout of its route, or else `usual`.
   Duration handler_time(Duration usual) const noexcept {
     return route != nullptr && route->timeout > Duration{} ? route->timeout : usual;
   }
-  // The client has ended its side: who has not answered by `end` is cancelled. Work that goes on
-  // without it keeps the time that it had.
+  // The client has ended its side: a handler that has not answered by `end` is cancelled. Work that
+  // continues without it keeps its deadline, `due`.
   void give_grace(Instant end, Instant due) noexcept {
     if (state && state->due == never) state->due = due;
     handler_deadline = std::min(handler_deadline, end);
@@ -91,7 +91,7 @@ class ExchangeCore {
   }
 
   // ---- the reply ----
-  // With the fields that the observer adds to every reply.
+  // Returns the head with the fields that the observer adds to every reply.
   http::ReplyHead with_fields(const http::ReplyHead& given) const noexcept {
     http::ReplyHead reply = given;
     if (context != nullptr) reply.more_fields = context->reply_fields;
@@ -116,15 +116,15 @@ class ExchangeCore {
   }
 
   // ---- memory ----
-  // What it keeps, and would with `more` of collected content. A handler that goes on has copied
-  // the head; what it keeps besides Pending::held_bytes() says.
+  // The bytes that it keeps, with `more` of a collected body. A handler that continues has copied
+  // the head; Pending::held_bytes() counts its other memory.
   std::size_t kept_bytes(std::size_t more) const noexcept;
-  // `own`: what its owner keeps for it besides.
+  // `own`: additional bytes that its owner keeps for it.
   void charge(HeldMemory& memory, std::size_t own = 0) noexcept {
     note_head_bytes();
     memory.set(Holder::request, held_, kept_bytes(0) + own);
   }
-  // For `more` of collected content. False: there is no memory for it.
+  // Charges `more` bytes of a collected body. Returns false if there is no memory for them.
   bool grow(HeldMemory& memory, std::size_t more, std::size_t own = 0) noexcept {
     return memory.grow(Holder::request, held_, kept_bytes(more) + own);
   }
@@ -134,18 +134,18 @@ class ExchangeCore {
   std::size_t held_bytes() const noexcept { return held_; }
 
   // ---- the end ----
-  // The handler ends. True: work of the request goes on, which has the state as well; then
-  // leave() follows, with where the request was counted.
+  // Ends the handler. Returns true if work of the request continues, which has a share of the
+  // state. The caller then calls leave() with the places in which the request was counted.
   bool stop_work(HeldMemory& memory) noexcept;
   void leave(HeldMemory& memory, RequestPlaces places) noexcept;
-  // The same for what the exchange becomes, which is neither handler nor task: places alone, and
-  // null when there is none.
+  // The same for an exchange that becomes a WebSocket connection: only the places remain. Null if
+  // there are none.
   RequestShare take_places() noexcept {
     pending.reset();
     const bool has_any = state && (state->keep_places() || state->places.client);
     return has_any ? std::move(state) : RequestShare();
   }
-  // Of what was kept for the handler; its context is left to the caller.
+  // Releases the memory for the handler; the caller releases the context.
   void end(HeldMemory& memory) noexcept {
     handler_deadline = never;
     head_ = nullptr;
@@ -179,22 +179,22 @@ class ExchangeCore {
     if (head_ != nullptr) head_bytes_ = static_cast<std::uint16_t>(head_->bytes().size());
   }
 
-  // The shared one during the call that lends it, then detached_'s, or null.
+  // The shared head during the call that lends it, then that of detached_, or null.
   const http::Head* head_ = nullptr;
   std::unique_ptr<Detached> detached_;
   std::size_t held_ = 0;  // charged to the reactor's memory
   std::uint16_t head_bytes_ = 0;
 
  public:
-  // ---- facts, which the owner keeps; ordered for their size ----
+  // ---- facts, which the owner keeps; ordered by size ----
   std::uint16_t status = 0;                       // of the reply; 0: not begun
-  Mode mode = Mode::ignore;                       // what happens to content that comes
-  ExchangeEnd end_reason = ExchangeEnd::replied;  // what ended it; counts once the exchange is over
-  bool content_pending = false;              // the request has content that has not been received
-  bool patient = false;                      // the reply may be silent for as long as it likes
-  const RouteMark* route = nullptr;          // null: no route matched
-  std::unique_ptr<ExchangeContext> context;  // of the observer; null: there is none
-  RequestShare state;  // empty until something needs it; tasks of the request share it
+  Mode mode = Mode::ignore;                       // treatment of bytes that arrive
+  ExchangeEnd end_reason = ExchangeEnd::replied;  // counts once the exchange is over
+  bool content_pending = false;                   // the body is not received completely
+  bool patient = false;                           // the reply may be silent without limit
+  const RouteMark* route = nullptr;               // null: no route matched
+  std::unique_ptr<ExchangeContext> context;       // of the observer; null: there is none
+  RequestShare state;                // made on first use; tasks of the request share it
   std::unique_ptr<Pending> pending;  // ends before its state and its context
   Instant handler_deadline = never;  // the handler is cancelled then (503)
   Instant began;                     // when the head was complete

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t plenty = 1024 * 1024;
 
-// A head in bytes that are overwritten when its call ends, as those of a reactor are.
+// A head in bytes that are overwritten when its call ends, as on a reactor.
 class LentHead {
  public:
   LentHead() : parser_(limits_) {

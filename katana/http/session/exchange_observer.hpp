@@ -1,10 +1,10 @@
-// ExchangeObserver: told of every exchange and what it came to, such as an access log.
+// ExchangeObserver: gets every exchange and its result, such as an access log.
 //
-// Borrows    the record and what it refers to, for the call.
+// Borrows    the record and the objects that it refers to, for the call.
 // Thread     the reactor's; it must not block, and may allocate.
 // Fails      it must not throw.
-// Invariant  on_exchange_begin() and on_exchange_end() are called once for every exchange; the ends
-//            come in the order in which exchanges are over.
+// Invariant  on_exchange_begin() and on_exchange_end() are called once for every exchange. The ends
+//            come in the order in which exchanges end.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ class Exchange;
 //   peer_left  the connection was gone, or the client did not wait
 enum class ExchangeEnd : std::uint8_t { replied, aborted, peer_left };
 
-// What the request became. Events and WebSocket connections go on for as long as both sides like:
-// how long they took says nothing of how fast the server answers.
+// The kind of the exchange. Events and WebSocket connections last as long as both sides like: their
+// duration says nothing of the speed of the server.
 enum class ExchangeKind : std::uint8_t { request, events, websocket };
 
-// What is known of an exchange when it ends.
+// The facts about an exchange when it ends.
 struct ExchangeRecord {
   const RouteMark* route = nullptr;  // null: none served it
   const http::Head* head = nullptr;  // null, when the protocol refused it
@@ -39,7 +39,7 @@ struct ExchangeRecord {
   unsigned status = 0;               // of the reply; 0: none was begun
   std::uint64_t content_bytes = 0;   // of the reply, without framing; none for HEAD
   Duration duration = {};            // from the end of the head to the end of the exchange
-  std::uint32_t request = 0;         // which of its connection, from 1
+  std::uint32_t request = 0;         // number of the request on its connection, from 1
   ExchangeEnd end = ExchangeEnd::replied;
   ExchangeKind kind = ExchangeKind::request;  // a plain request, events, or a WebSocket connection
   bool is_http2 = false;                      // false: HTTP/1
@@ -48,18 +48,18 @@ struct ExchangeRecord {
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
-  // The head is here; null: it was refused. The returned value is kept until the exchange is over.
-  // `from` says who sent it.
+  // The head has arrived; null: it was refused. The exchange keeps the returned object until it
+  // ends. `from`: the source of the request.
   virtual std::unique_ptr<ExchangeContext> on_exchange_begin(const http::Head* /*head*/,
                                                              ClientSource& /*from*/) noexcept {
     return nullptr;
   }
-  // Its reply became a stream of events, which goes on.
+  // The reply became a stream of events, which continues.
   virtual void on_events_begin(Exchange&) noexcept {}
-  // A WebSocket connection is over, that long after its handshake. The connection was an
-  // exchange before, which ended with the handshake.
+  // A WebSocket connection has ended, that long after its handshake. Before, it was an exchange
+  // that ended with the handshake.
   virtual void on_websocket_end(Duration) noexcept {}
-  // `exchange` is over. Its connection_counters() may still be asked for, and its peer().
+  // `exchange` has ended. Its connection_counters() and `peer()` are still valid.
   virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;
 };
 

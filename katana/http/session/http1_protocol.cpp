@@ -62,7 +62,7 @@ std::size_t Http1Protocol::session_bytes() const noexcept {
 }
 
 net::Session* Http1Protocol::open(void* memory, net::Connection& connection) noexcept {
-  // What ALPN agreed on is not guessed from the bytes (RFC 9113 §3.2).
+  // The protocol of ALPN decides; the bytes are not examined (RFC 9113 §3.2).
   if (http2_ != nullptr && connection.application_protocol() == "h2") [[unlikely]] {
     return http2_->open(memory, connection);
   }

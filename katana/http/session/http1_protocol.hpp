@@ -1,4 +1,4 @@
-// Http1Protocol: HTTP/1.1 as a net::Protocol: what the sessions of one reactor share.
+// Http1Protocol: HTTP/1.1 as a net::Protocol: the state that the sessions of one reactor share.
 //
 // Owns       the parser's head, the reply prefix with its date, counters.
 // Borrows    the RequestHandler, which outlives it.
@@ -23,8 +23,8 @@ namespace katana::session {
 class Http1Protocol final : public net::Protocol {
  public:
   Http1Protocol(const HttpOptions& options, RequestHandler& handler);
-  // For other listeners of the same reactor, with their own options: counts where `beside` does,
-  // and shares its WebSocket sessions. Borrows it.
+  // For other listeners of the same reactor, with separate options. It uses the counters and the
+  // WebSocket sessions of `beside`, which it borrows.
   Http1Protocol(const HttpOptions& options, RequestHandler& handler, Http1Protocol& beside);
   ~Http1Protocol() override { unpoison(&context_.head, sizeof(http::Head)); }
 
@@ -33,7 +33,7 @@ class Http1Protocol final : public net::Protocol {
   std::size_t shared_bytes() const noexcept override {
     return own_ != nullptr ? websockets_.memory_bytes() : 0;
   }
-  // As a connection of HTTP/2 has it, where one can be.
+  // The bytes of an HTTP/2 connection, if the protocol can take over.
   std::size_t heap_bytes_each() const noexcept override {
     return http2_ != nullptr ? http2_->heap_bytes_each() : 0;
   }
@@ -41,24 +41,25 @@ class Http1Protocol final : public net::Protocol {
   HttpCounters& counters() noexcept { return counters_; }  // of all sessions of this reactor
   // Constant while the server runs.
   const HttpOptions& options() const noexcept { return options_; }
-  // Whose word of a client counts; null: no proxy's.
+  // The proxies that may name the client; null: none.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }
   WebSocketShare& websockets() noexcept { return websockets_; }
 
-  // Takes over a connection that begins with the preface of HTTP/2 (prior knowledge, RFC 9113
-  // §3.3). Null, as it is at first: it is refused with 505. Borrowed; must outlive this.
+  // Sets the protocol that takes over connections with the preface of HTTP/2 (prior knowledge, RFC
+  // 9113 §3.3). Null, as at first: such a connection is refused with 505. Borrowed; must outlive
+  // this.
   void set_http2(net::Protocol* protocol) noexcept { http2_ = protocol; }
   net::Protocol* http2() noexcept { return http2_; }
 
-  // The Date in replies is that of `unix_seconds` from now on (RFC 9110 §6.6.1).
+  // Sets the Date of replies to `unix_seconds` from now on (RFC 9110 §6.6.1).
   void set_date(std::int64_t unix_seconds) noexcept {
     if (unix_seconds != date_of_) refresh_date(unix_seconds);
   }
 
  private:
-  // What a protocol shares with those beside it.
+  // State that a protocol shares with others of its reactor.
   struct Shared {
     explicit Shared(const HttpOptions& options);
     HttpCounters counters;

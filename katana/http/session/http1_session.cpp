@@ -17,8 +17,8 @@ using Mode = ExchangeCore::Mode;
 
 namespace {
 
-// A file of so many bytes is read into the block of its head: one send instead of two, and no pages
-// to refer to. See docs/decisions/0058.
+// A file of at most this size is read into the block of its head. This is one send instead of two,
+// without references to pages. See docs/decisions/0058.
 constexpr std::uint64_t file_bytes_copied_max = 8 * 1024;
 
 }  // namespace
@@ -126,12 +126,12 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
       consumed += bytes;
       input_left_ = static_cast<std::uint32_t>(input.size() - consumed);
       on_head(true);
-      more = input_left_ != 0;  // without content there is nothing to refuse
+      more = input_left_ != 0;  // without a body there is nothing to refuse
     } else {
       more = on_event(rest);
       consumed = input.size() - input_left_;
     }
-    if (upgraded_) return consumed;  // the rest is its replacement's, as is the deadline
+    if (upgraded_) return consumed;  // the replacement gets the rest and the deadline
     if (!more || connection_.paused() || connection_.finishing()) break;
   }
   if (active_) return_head();
@@ -147,8 +147,8 @@ void Http1Session::on_input_end() noexcept {
     update_deadline();
     return;
   }
-  // Nothing is carried when the reactor calls this outside of an exchange, so the input is over for
-  // the machine too.
+  // Nothing is carried when the reactor calls this outside of an exchange: the input has ended for
+  // the machine, too.
   if (!connection_.paused())
     on_bytes({});
   else
@@ -157,7 +157,7 @@ void Http1Session::on_input_end() noexcept {
 
 void Http1Session::on_writable() noexcept {
   in_call_ = true;
-  machine_.restart_deadline(now());  // content could not be taken
+  machine_.restart_deadline(now());  // the body could not be taken
   if (core_.pending != nullptr) {
     if (std::exchange(head_suffices_, false)) {
       end_reply();
@@ -168,7 +168,7 @@ void Http1Session::on_writable() noexcept {
       core_.pending->on_writable();
     }
     after_handler();
-    if (upgraded_) return;  // the deadline is its replacement's
+    if (upgraded_) return;  // the replacement sets the deadline
   }
   update_deadline();
   in_call_ = false;
@@ -179,7 +179,7 @@ void Http1Session::on_deadline() noexcept {
   if (active_ && now() >= core_.handler_deadline) {
     cancel(connection_.input_ended() ? Cancelled::peer_left : Cancelled::handler_timeout);
   } else if (connection_.paused()) {
-    // The client's time begins anew when it is its turn again.
+    // The client's time begins anew when it has to send again.
     connection_.set_deadline(core_.handler_deadline);
     in_call_ = false;
     return;
@@ -194,7 +194,7 @@ void Http1Session::on_deadline() noexcept {
 
 void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
-  // Its reply is complete; only unwanted content is still coming.
+  // Its reply is complete; the rest of the body is unwanted.
   if (machine_.state() == http1::State::discard) connection_.finish(Finish::linger);
   if (active_ && core_.pending != nullptr) {
     in_call_ = true;
@@ -255,7 +255,7 @@ void Http1Session::on_content(bool complete) noexcept {
       const ActivityScope scope(core_.context.get());
       protocol_.handler().on_content_collected(*this, *core_.head(), content);
     }
-    core_.drop_content();  // a handler that goes on has its own copy
+    core_.drop_content();  // a handler that continues has a copy
     after_handler();
   } else if (core_.mode == Mode::stream && core_.pending != nullptr) {
     give_handler_time();
@@ -263,7 +263,7 @@ void Http1Session::on_content(bool complete) noexcept {
     if (active_) charge();
     if (!complete && active_) {
       if (wants_more) {
-        // It is the client's turn, and the machine has a deadline for it.
+        // The client has to send, and the machine has a deadline for it.
         core_.handler_deadline = never;
       } else {
         connection_.pause(PauseReason::content_unwanted);
@@ -275,13 +275,13 @@ void Http1Session::on_content(bool complete) noexcept {
   }
 }
 
-// The line has been judged as any other: who speaks HTTP/1.1 pays nothing for the question.
+// The line was parsed as any other: clients of HTTP/1.1 pay nothing for this check.
 bool Http1Session::hand_over(Bytes refused) noexcept {
   constexpr Bytes line = "PRI * HTTP/2.0\r\n";
   const bool is_first = connection_.counters().requests == 0 &&
                         machine_.refusal() == http1::Refusal::unsupported_version;
   if (!is_first || protocol_.http2() == nullptr || !refused.starts_with(line)) return false;
-  if (connection_.application_protocol() == "http/1.1") return false;  // as ALPN agreed
+  if (connection_.application_protocol() == "http/1.1") return false;  // ALPN agreed on it
   connection_.replace_session(std::make_unique<net::PlainReplacement>(*protocol_.http2()));
   return true;
 }
@@ -303,7 +303,7 @@ void Http1Session::on_refused() noexcept {
   after_handler();
 }
 
-// The handler's call is over: it answered, or something is pending, or content is awaited.
+// The handler's call has ended: it answered, or work is pending, or the body is awaited.
 void Http1Session::after_handler() noexcept {
   if (!active_) return;
   if (replied_) {
@@ -317,8 +317,8 @@ void Http1Session::after_handler() noexcept {
     return;
   }
   if (core_.content_pending) return;
-  // A handler that waits for room has no deadline: it is the client's turn, and the reactor has
-  // one.
+  // A handler that waits for room has no deadline: the client has to read, and the reactor has a
+  // deadline for that.
   if (core_.handler_deadline == never && !connection_.waits_until_writable()) {
     give_handler_time();
     if (connection_.input_ended()) give_grace();
@@ -352,7 +352,7 @@ engine::Listener Http1Session::listener() noexcept { return connection_.listener
 void Http1Session::collect_content(std::uint64_t bytes_max) {
   core_.mode = Mode::collect;
   if (!machine_.limit_content(bytes_max)) return;
-  // Content that is here already is shown where it lies.
+  // The received part of the body is shown in place.
   const auto length = content_length();
   if (length && *length <= input_left_) return;
   if (!machine_.send_continue(connection_.outbox())) abort();
@@ -360,7 +360,7 @@ void Http1Session::collect_content(std::uint64_t bytes_max) {
   charge();
 }
 
-// Content that is here already may have to wait for room, and is collected for its head then.
+// The received part of the body may have to wait for room, and is then collected with its head.
 void Http1Session::return_head() {
   if (core_.return_head(protocol_.options().observer != nullptr)) charge();
 }
@@ -398,7 +398,7 @@ void Http1Session::stream_content(std::uint64_t bytes_max) {
 
 void Http1Session::want_content() noexcept {
   if (!connection_.has(PauseReason::content_unwanted)) return;
-  core_.handler_deadline = never;  // it is the client's turn, and the machine has a deadline for it
+  core_.handler_deadline = never;  // the machine has a deadline for the client
   if (!machine_.send_continue(connection_.outbox())) abort();
   machine_.restart_deadline(now());
   connection_.resume(PauseReason::content_unwanted);
@@ -410,7 +410,7 @@ void Http1Session::want_content() noexcept {
 void Http1Session::defer_request() {
   core_.detach_head();
   if (core_.content_pending) {
-    core_.mode = Mode::stream;  // it is not read past
+    core_.mode = Mode::stream;  // it must not be skipped
     connection_.pause(PauseReason::content_unwanted);
     charge();
   }
@@ -425,7 +425,7 @@ void Http1Session::resume_request() noexcept {
 
 void Http1Session::on_resumed() noexcept {
   core_.mode = Mode::ignore;
-  input_left_ = 0;  // what has come waits elsewhere
+  input_left_ = 0;  // the received bytes wait elsewhere
   connection_.resume(PauseReason::content_unwanted);
   connection_.resume(PauseReason::handler_pending);
   {
@@ -433,7 +433,7 @@ void Http1Session::on_resumed() noexcept {
     protocol_.handler().on_resumed(*this, *core_.head());
   }
   if (machine_.state() == http1::State::refused) on_refused();  // its content is too large
-  // It is the client's turn, and the machine has a deadline for it.
+  // The client has to send, and the machine has a deadline for it.
   if (core_.content_pending && core_.mode == Mode::collect) core_.handler_deadline = never;
 }
 
@@ -474,7 +474,7 @@ bool Http1Session::upgrade(const http::ReplyHead& head,
   return true;
 }
 
-// The connection goes on as the work of this request.
+// The connection continues as the work of this request.
 RequestShare Http1Session::places_kept() {
   if (std::exchange(counted_, false)) share()->places.client = connection_.take_place();
   return core_.take_places();
@@ -497,7 +497,7 @@ bool Http1Session::takes_whole(std::size_t bytes) noexcept {
 bool Http1Session::may_write(std::size_t bytes) noexcept {
   if (!active_ || replied_) return false;
   if (connection_.output_full(bytes)) {
-    core_.handler_deadline = never;  // the client's turn: the reactor has a deadline
+    core_.handler_deadline = never;  // the reactor has a deadline for the client
     return false;
   }
   give_handler_time();
@@ -514,7 +514,7 @@ bool Http1Session::note_written(bool done, std::uint64_t size, std::size_t pendi
     core_.content_bytes += size;
     return true;
   }
-  // A reply without content (HEAD, 204, 304) is complete with its head: on_writable() ends it.
+  // A reply without a body (HEAD, 204, 304) is complete with its head: on_writable() ends it.
   head_suffices_ = true;
   connection_.pause(PauseReason::outbox_full);
   return false;
@@ -528,7 +528,7 @@ bool Http1Session::write(Bytes content) noexcept {
 }
 
 bool Http1Session::write_file(FilePart& part) noexcept {
-  // A transform has to see the bytes; and a few of them go out with their head in one call.
+  // A transform must see the bytes. A few bytes are sent with their head in one call.
   if (part.size <= file_bytes_copied_max || connection_.transform() != nullptr) {
     return Exchange::write_file(part);
   }
@@ -564,13 +564,13 @@ void Http1Session::end_reply() noexcept {
 
 void Http1Session::after_reply() noexcept {
   replied_ = true;
-  // When it is the server that ends, the client may have sent its next request already.
+  // If the server ends the connection, the client may have sent its next request already.
   if (machine_.closing()) {
     if (reactor().draining()) connection_.finish(Finish::linger);
     end_connection();
   }
-  // Outside of a call by the reactor it is a pending handler that answers, and no other code
-  // will end its exchange.
+  // Outside of a call by the reactor a pending handler answers, and no other code ends its
+  // exchange.
   if (!in_call_) {
     end_exchange();
     update_deadline();
@@ -612,7 +612,7 @@ void Http1Session::cancel(Cancelled why) noexcept {
   if (!refusal_goes_on()) end_exchange();
 }
 
-// An `after` of the route has made a stream of it, which ends as that of a handler does.
+// An `after` of the route has made it a stream, which ends as that of a handler does.
 bool Http1Session::refusal_goes_on() noexcept {
   if (replied_ || core_.pending == nullptr) return false;
   core_.handler_deadline = never;

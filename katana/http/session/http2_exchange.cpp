@@ -65,7 +65,7 @@ void Http2Exchange::dispatch() noexcept {
   after_handler();
 }
 
-// The handler's call is over: it answered, or something is pending, or content is awaited.
+// The handler's call has ended: it answered, or work is pending, or the body is awaited.
 void Http2Exchange::after_handler() noexcept {
   if (over || replied_) return;
   if (socket_ != nullptr) {
@@ -94,9 +94,9 @@ void Http2Exchange::on_drain() noexcept {
   }
 }
 
-// The handler has copied what it needs. A head is kept for content that is to be collected, for a
-// handler that waits to be called, and for the record of an exchange that goes on: it is made when
-// the reply is sent, which may be long after it was given.
+// The handler has copied the parts that it needs. A head is kept for a body that is to be
+// collected, and for a handler that waits for its call. The record of an exchange that continues
+// needs it, too: it is made when the reply is sent, which may be much later.
 void Http2Exchange::return_head() {
   if (over) return;
   if (core_.return_head(queued || streams_.options().observer != nullptr)) charge();
@@ -136,7 +136,7 @@ void Http2Exchange::stream_content(std::uint64_t bytes_max) {
 void Http2Exchange::want_content() noexcept {
   if (wanted_ || over || !core_.content_pending) return;
   wanted_ = true;
-  core_.handler_deadline = never;  // it is the client's turn
+  core_.handler_deadline = never;  // the client has to send
   give_peer_time();
   if (std::exchange(expects_continue_, false) && received_.empty()) {
     streams_.machine().send_continue(*this, streams_.outbox());
@@ -200,7 +200,7 @@ bool Http2Exchange::deliver_received() noexcept {
 
 void Http2Exchange::defer_request() {
   core_.detach_head();
-  if (core_.content_pending) core_.mode = Mode::stream;  // it is not read past
+  if (core_.content_pending) core_.mode = Mode::stream;  // it must not be skipped
   wanted_ = false;
   content_deadline_ = never;  // it is not read yet
   give_handler_time();
@@ -223,7 +223,7 @@ void Http2Exchange::on_resumed() noexcept {
   after_handler();
 }
 
-// What is taken may be sent again: the window follows the reader.
+// Returns the bytes that were taken to the window: it follows the reader.
 void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
   const ActivityScope scope(core_.context.get());
   if (complete) {
@@ -267,7 +267,7 @@ void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   if (!complete) return;
   const Bytes content = core_.content().empty() ? piece : core_.content();
   streams_.protocol().handler().on_content_collected(*this, *core_.head(), content);
-  core_.drop_content();  // a handler that goes on has its own copy
+  core_.drop_content();  // a handler that continues has a copy
   after_handler();
 }
 
@@ -287,7 +287,7 @@ std::size_t Http2Exchange::on_memory_scarce() noexcept {
     return 0;
   }
   refuse(503, memory_scarce);
-  core_.mode = Mode::ignore;  // what is still coming is read past
+  core_.mode = Mode::ignore;  // the rest is skipped
   if (!queued) answer_refusal();
   streams_.machine().consume(nullptr, received_.size(), streams_.outbox());
   received_ = Text();
@@ -301,7 +301,7 @@ std::size_t Http2Exchange::on_memory_scarce() noexcept {
 
 void Http2Exchange::return_window(std::size_t bytes) noexcept {
   const bool returned = streams_.return_window(*this, bytes);
-  if (!returned && receive_window <= 0) content_deadline_ = never;  // it is not the client's fault
+  if (!returned && receive_window <= 0) content_deadline_ = never;  // the client is not at fault
 }
 
 void Http2Exchange::release_window() noexcept {
@@ -349,7 +349,7 @@ void Http2Exchange::begin_reply(const http::ReplyHead& given) noexcept {
     abort();
     return;
   }
-  // Its head is all of it (HEAD, 204, 304): what the handler has beyond that is not asked for.
+  // The head is the complete reply (HEAD, 204, 304): the handler's body is not needed.
   if (last) {
     replied_ = true;
     core_.end_reason = ExchangeEnd::replied;
@@ -370,7 +370,7 @@ bool Http2Exchange::write(Bytes content) noexcept {
   if (has_unsent() || window == 0 || !may_hold || streams_.output_max() == 0 ||
       streams_.connection().output_full(std::min(content.size(), window))) {
     waits_ = true;
-    core_.handler_deadline = never;  // it is the client's turn
+    core_.handler_deadline = never;  // the client has to read
     set_blocked(true);
     return false;
   }
@@ -438,8 +438,8 @@ void Http2Exchange::end_if_sent() noexcept {
   if (state == StreamState::closed) {
     streams_.note_over(*this);
   } else {
-    // A reset in the same read as the reply makes clients drop the reply (curl 7.88), so the rest
-    // of the request has the time of a connection that lingers.
+    // Clients drop the reply if a reset arrives in the same read (curl 7.88). The rest of the
+    // request therefore gets the time of a connection that lingers.
     set_deadline(content_deadline_, streams_.now() + reactor().options().linger_timeout);
   }
 }
@@ -457,7 +457,8 @@ void Http2Exchange::hold_back(Bytes rest, bool stays) noexcept {
   set_blocked(true);
 }
 
-// Who waits for a window has its time, as has who waits for room in the socket (net/reactor).
+// A stream that waits for a window has a deadline, as has one that waits for room in the socket
+// (net/reactor).
 void Http2Exchange::set_blocked(bool waits) noexcept {
   if (!streams_.set_blocked(*this, waits)) return;
   stall_deadline_ = never;
@@ -519,8 +520,8 @@ void Http2Exchange::note_failure() noexcept {
 
 FailureObserver* Http2Exchange::failure_observer() noexcept { return streams_.options().failures; }
 
-// Work that goes on takes along where the request is counted. A stream whose reply is sent is over
-// for its client, too, which may open another one; one that was given up is not.
+// Work that continues keeps the places of the request. A stream with a sent reply has ended for its
+// client, too, which may open another one. A stream that was given up has not.
 void Http2Exchange::part() noexcept {
   const bool goes_on = core_.stop_work(reactor().memory());
   RequestPlaces places{.client = std::move(place_)};
@@ -549,7 +550,7 @@ void Http2Exchange::end() noexcept {
   streams_.machine().consume(nullptr, received_.size(), streams_.outbox());
   if (!stays_) streams_.release(unsent_.size());
   if (streams_.options().observer != nullptr) tell_observer();
-  // Code that ended it in the midst of its own work does not go on under its name.
+  // Code that ended it during its own work does not continue under its name.
   core_.drop_context();
 }
 
@@ -580,7 +581,7 @@ bool Http2Exchange::upgrade(const http::ReplyHead& given,
   return true;
 }
 
-// Its reply was the 200: what follows is none of it.
+// Its reply was the 200: the later bytes are not part of it.
 void Http2Exchange::end_exchange() noexcept {
   if (streams_.options().observer != nullptr) tell_observer();
   core_.drop_context();
@@ -613,7 +614,7 @@ void Http2Exchange::answer_refusal() noexcept {
   fail(std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
 }
 
-// Answers instead of the handler, or breaks off what that has begun.
+// Sends a refusal instead of the handler's reply, or breaks off a reply that has begun.
 void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
   const ActivityScope scope(core_.context.get());
   if (begun_) {
@@ -656,7 +657,7 @@ void Http2Exchange::on_deadline(Instant now) noexcept {
   }
 }
 
-// The client has ended its side: what it has not sent will not come, and windows will not grow.
+// The client has ended its side: unsent bytes will not come, and windows will not grow.
 void Http2Exchange::shorten(Duration grace) noexcept {
   if (!request_complete) {
     if (!reply_sent) core_.end_reason = ExchangeEnd::peer_left;

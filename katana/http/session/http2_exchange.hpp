@@ -1,13 +1,13 @@
 // Http2Exchange: one stream of HTTP/2 as an Exchange.
 //
-// Owns       what Exchange says; content that its handler does not want yet, at most the stream's
-//            window; what of its reply the windows do not take yet; the WebSocket session that it
-//            became.
+// Owns       everything that Exchange owns. Body bytes that its handler does not want yet, at most
+//            the stream's window. The part of its reply that the windows do not take yet. The
+//            WebSocket session that it became.
 // Borrows    the scheduler of its connection's streams. Its session destroys it.
 // Thread     its reactor's.
 // Allocates  itself, from the recycler.
-// Invariant  it is destroyed by its session between calls only, so that a handler that ends its
-//            exchange, or that of another stream, finds nothing gone under its feet.
+// Invariant  its session destroys it only between calls. A handler may therefore end its exchange,
+//            or that of another stream: no object disappears during the call.
 #pragma once
 
 #include "katana/base/system/hints.hpp"
@@ -62,14 +62,14 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
                            std::unique_ptr<WebSocketReplacement> replacement) noexcept override;
 
   // ---- calls by the session ----
-  // `number`: of the request, on its connection.
+  // `number`: the number of the request on its connection.
   void begin(const http2::HeadReader& reader, std::uint32_t number, bool complete,
              bool refused) noexcept;
   void dispatch() noexcept;
   void on_content(Bytes piece, bool complete) noexcept;
-  // Content, or the call of a handler that was deferred. False: nothing was due.
+  // Delivers body bytes, or calls a handler that was deferred. Returns false if nothing was due.
   bool deliver_received() noexcept;
-  // Sends what is held back, or lets the handler go on.
+  // Sends bytes that are held back, or lets the handler continue.
   void proceed() noexcept;
   void on_deadline(Instant now) noexcept;
   void on_drain() noexcept;
@@ -80,43 +80,45 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
     return !request_complete && !over && !replied_ && (socket_ == nullptr || socket_->may_go_on());
   }
   void resume_yielded() noexcept;
-  // Gives up what it has: it is the largest of those who hold most.
+  // Ends the exchange and frees its memory: it is the largest of those that hold most.
   KATANA_RARE std::size_t on_memory_scarce() noexcept;
-  // Charged to the reactor's memory, by it and by the WebSocket session that it became.
+  // The bytes charged to the reactor's memory by it and by the WebSocket session that it became.
   std::size_t held_bytes() const noexcept {
     return core_.held_bytes() + (socket_ != nullptr ? socket_->kept_for_peer() : 0);
   }
 
-  // Blocks of the reactor's pool that hold output of the WebSocket session.
+  // The blocks of the reactor's pool that hold output of the WebSocket session.
   std::size_t blocks_held() const noexcept {
     return socket_ != nullptr ? socket_->blocks_held() : 0;
   }
-  void release_window() noexcept;  // lets the client send what was withheld while memory was scarce
-  // The client reset the stream or closed the connection before it had the whole reply.
+  void release_window() noexcept;  // lets the client send the bytes that were withheld while memory
+                                   // was scarce
+  // The client reset the stream or closed the connection before it had the complete reply.
   void note_peer_left() noexcept {
     if (!reply_sent) core_.end_reason = ExchangeEnd::peer_left;
   }
-  // The call that lent the head ends, and the exchange goes on.
+  // The call that lent the head ends, and the exchange continues.
   void return_head();
   void end() noexcept;
 
   // ---- calls by the WebSocket connection that it became ----
   StreamScheduler& streams() noexcept { return streams_; }
-  // Counts what it keeps.
+  // Charges the memory that it keeps.
   void charge() noexcept { core_.charge(reactor().memory(), own_bytes()); }
-  // The client may send so much again, unless too much is held.
+  // Lets the client send this many bytes again, unless too many are held.
   void return_window(std::size_t bytes) noexcept;
-  // The client has taken so much.
+  // The client has taken this many bytes.
   void buy_time(std::size_t bytes) noexcept;
   void set_blocked(bool waits) noexcept;
   void set_deadline(Instant& which, Instant moment) noexcept;
-  // The WebSocket session is over, and all that it sent is on its way.
+  // The WebSocket session has ended, and all its output is on its way.
   void end_socket() noexcept;
 
  private:
-  // What it keeps beside its core: itself, and what waits for its handler or for windows.
+  // The bytes that it keeps in addition to its core: itself, and bytes that wait for its handler or
+  // for windows.
   std::size_t own_bytes() const noexcept;
-  // False: the request says that it has more, and is refused.
+  // Returns false if the request states a longer body; it is then refused.
   bool limit_content(std::uint64_t bytes_max) noexcept;
   void deliver(Bytes piece, bool complete) noexcept;
   void collect(Bytes piece, bool complete) noexcept;
@@ -134,14 +136,14 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   void give_peer_time() noexcept;
   void end_if_sent() noexcept;
   void tell_observer() noexcept;
-  // With the fields and the date that every reply has.
+  // Returns the head with the fields and the date of every reply.
   http::ReplyHead complete_head(const http::ReplyHead& given) noexcept;
 
   StreamScheduler& streams_;
   std::unique_ptr<Http2WebSocket> socket_;  // null: a request and its reply
-  Text received_;                           // and not delivered
+  Text received_;                           // not delivered yet
   Text unsent_text_;
-  Bytes unsent_;  // of unsent_text_, or of what stays for ever
+  Bytes unsent_;  // part of unsent_text_, or of bytes that stay valid for ever
   Instant content_deadline_ = never;
   Instant stall_deadline_ = never;
   std::uint64_t content_bytes_max_ = UINT64_MAX;
@@ -151,17 +153,17 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   net::ClientPlace place_;  // among the requests of its client
   Bytes refusal_detail_;
   std::uint32_t request_ = 0;
-  std::uint16_t refusal_ = 0;  // to be answered with
-  bool wanted_ = false;        // content, by the handler
+  std::uint16_t refusal_ = 0;  // the status of the refusal
+  bool wanted_ = false;        // the handler wants the body
   bool expects_continue_ = false;
-  bool begun_ = false;         // the reply
-  bool replied_ = false;       // all of it is made
+  bool begun_ = false;         // the reply has begun
+  bool replied_ = false;       // the reply is complete
   bool stays_ = false;         // unsent_ is not in unsent_text_
   bool waits_ = false;         // the handler has more to write
-  bool yielded_ = false;       // it goes on when others had their turn
+  bool yielded_ = false;       // it continues when others had their turn
   bool asks_upgrade_ = false;  // it is an extended CONNECT
-  bool told_ = false;          // the observer
-  bool resume_due_ = false;    // the handler of the deferred request is to be called
+  bool told_ = false;          // the observer was told
+  bool resume_due_ = false;    // the handler of the deferred request must be called
 };
 
 }  // namespace katana::session

@@ -1,8 +1,8 @@
-// Http2Protocol: HTTP/2 as a net::Protocol: what the sessions of one reactor share.
+// Http2Protocol: HTTP/2 as a net::Protocol: the state that the sessions of one reactor share.
 //
-// Owns       the head of the request at hand, the prefix of reply heads with its date, counters.
-// Borrows    the RequestHandler, and what it shares with HTTP/1.1: counters and the WebSocketShare;
-//            all outlive it.
+// Owns       the head of the current request, the prefix of reply heads with its date, counters.
+// Borrows    the RequestHandler, and the counters and the WebSocketShare that it shares with
+//            HTTP/1.1; all outlive it.
 // Thread     its reactor's; counters() may be read when the reactor has stopped.
 // Allocates  at construction.
 #pragma once
@@ -20,8 +20,8 @@ namespace katana::session {
 
 class Http2Protocol final : public net::Protocol {
  public:
-  // `counters`: of requests, whatever version of HTTP they came by. Without `websockets` streams
-  // cannot become WebSocket ones.
+  // `counters`: counts requests of all versions of HTTP. Without `websockets` streams cannot become
+  // WebSocket connections.
   Http2Protocol(const HttpOptions& options, RequestHandler& handler, HttpCounters& counters,
                 WebSocketShare* websockets = nullptr);
 
@@ -30,7 +30,7 @@ class Http2Protocol final : public net::Protocol {
   std::size_t shared_bytes() const noexcept override {
     return websockets_ != nullptr ? websockets_->memory_bytes() : 0;
   }
-  // The machine, a table of HPACK each way, and a header block that is not complete.
+  // The machine, one table of HPACK for each direction, and an incomplete header block.
   std::size_t heap_bytes_each() const noexcept override {
     return sizeof(http2::Machine) + 2 * hpack_bytes + options_.http2.limits.block_bytes_max;
   }
@@ -40,20 +40,21 @@ class Http2Protocol final : public net::Protocol {
   Http2Counters& counters() noexcept { return http_counters_.http2; }  // of HTTP/2 alone
   // Constant while the server runs.
   const HttpOptions& options() const noexcept { return options_; }
-  // Whose word of a client counts; null: no proxy's.
+  // The proxies that may name the client; null: none.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http2::Context& context() noexcept { return *context_; }
-  // Null: streams cannot become WebSocket ones.
+  // Null: streams cannot become WebSocket connections.
   WebSocketShare* websockets() noexcept { return websockets_; }
 
-  // The Date in replies is that of `unix_seconds` from now on (RFC 9110 §6.6.1).
+  // Sets the Date of replies to `unix_seconds` from now on (RFC 9110 §6.6.1).
   void set_date(std::int64_t unix_seconds) noexcept {
     if (unix_seconds != date_of_) refresh_date(unix_seconds);
   }
 
  private:
-  // A table of 4 KiB (RFC 7541 §4.1) with what its entries cost beside their bytes.
+  // A table of 4 KiB (RFC 7541 §4.1) with the memory that its entries need in addition to their
+  // bytes.
   static constexpr std::size_t hpack_bytes = std::size_t{16} * 1024;
 
   void refresh_date(std::int64_t unix_seconds) noexcept;

@@ -11,7 +11,8 @@ using net::Finish;
 
 namespace {
 
-// Rounds of "sent, so others may begin, so there is more to send" in one call.
+// The limit of rounds in one call. Sending makes room, other replies then begin, and there is more
+// to send.
 constexpr int rounds_max = 8;
 
 }  // namespace
@@ -65,7 +66,7 @@ std::size_t Http2Session::on_bytes(Bytes input) noexcept {
   return consumed;
 }
 
-// Bytes that have not been offered yet may complete what is not complete.
+// Does nothing while paused: bytes that were not offered yet may complete a request.
 void Http2Session::on_input_end() noexcept {
   if (connection_.paused()) return;
   streams_.begin_call();
@@ -86,15 +87,14 @@ void Http2Session::on_writable() noexcept {
 
 void Http2Session::on_deadline() noexcept {
   streams_.begin_call();
-  // The client's time begins anew when it is its turn again.
+  // The client's time begins anew when it has to send again.
   if (!connection_.paused()) machine_->on_deadline(now(), outbox());
   if (streams_.streams_due()) expire_streams();
   if (streams_.take_drain_due()) machine_->end_drain(outbox());
   after_call();
 }
 
-// Only unwanted content is still coming of those whose replies are sent; replies that
-// would go on for ever come to their end.
+// Streams with a sent reply only receive unwanted bytes; endless replies end.
 void Http2Session::on_drain() noexcept {
   streams_.begin_call();
   streams_.begin_drain();
@@ -153,7 +153,7 @@ void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
   exchange->return_head();
 }
 
-// Given up by the client, or replied and read past.
+// The client gave it up, or its reply is sent and its body skipped.
 void Http2Session::on_over(Http2Exchange& exchange) noexcept {
   if (!exchange.reply_sent) ++protocol_.counters().streams_reset;
   exchange.note_peer_left();
@@ -168,11 +168,11 @@ void Http2Session::serve_queued() noexcept {
     if (!exchange.queued || exchange.over) continue;
     streams_.note_dispatched(exchange);
     exchange.dispatch();
-    each = machine_->first();  // whatever the handler did to others
+    each = machine_->first();  // a handler may have changed other streams
   }
 }
 
-// Who wrote much has let others go first: those on this connection, and all other connections.
+// A handler that wrote much has let others go first: those of this connection, and of all others.
 void Http2Session::resume_yielded() noexcept {
   for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next_in_list()) {
     exchange_of(*each).resume_yielded();
@@ -183,7 +183,7 @@ void Http2Session::deliver_wanted() noexcept {
   streams_.begin_delivery();
   http2::Stream* each = machine_->first();
   while (each != nullptr) {
-    // From the first again, whatever the handler did to others.
+    // From the first stream again: a handler may have changed others.
     each = exchange_of(*each).deliver_received() ? machine_->first() : each->next_in_list();
   }
 }

@@ -1,13 +1,13 @@
-// Http2Session: the http2 machine on a connection: it pulls events, lets handlers answer at the
-// same time, shares the connection among their replies, and ends what has to end.
+// Http2Session: the http2 machine on a connection. It pulls events, lets handlers answer at the
+// same time, shares the connection among their replies, and ends exchanges and the connection.
 //
 // Owns       the machine, and an Http2Exchange for each stream.
 // Thread     its reactor's.
 // Allocates  from the recycler: the machine, and an exchange for each request.
 // Invariant  exchanges are destroyed between calls only. The memory that a client can make it hold
-//            is bounded: content by content_held_bytes_max, one body more, and the windows; replies
-//            by held_bytes_max and one reply; heads by streams_max.
-// StreamScheduler says who sends next.
+//            is bounded. Bodies take content_held_bytes_max, one body more, and the windows.
+//            Replies take held_bytes_max and one reply, heads are bounded by streams_max.
+//            StreamScheduler decides the order of sending.
 #pragma once
 
 #include <memory>

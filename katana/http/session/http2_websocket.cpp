@@ -21,12 +21,12 @@ void Http2WebSocket::open(WebSocketReplacement& replacement) noexcept {
 
 // ---- what comes --------------------------------------------------------------------------------
 
-// The window of the connection is everybody's: a session that is made to wait does not keep it.
-// That of the stream follows what the session takes.
+// The window of the connection is shared: a waiting session does not keep it. The window of the
+// stream follows the bytes that the session takes.
 void Http2WebSocket::on_content(Bytes piece, bool complete) noexcept {
   exchange_.streams().machine().consume(nullptr, piece.size(), exchange_.streams().outbox());
   input_ended_ = complete;
-  if (finishing_) return;  // read past: its window is not opened again
+  if (finishing_) return;  // skipped: the window stays closed
   if (!waiting().empty() || !may_take()) {
     keep(piece);
     if (may_take()) offer_waiting();
@@ -80,7 +80,7 @@ bool Http2WebSocket::may_take() noexcept {
 
 // ---- what is sent ------------------------------------------------------------------------------
 
-// Beside what other streams hold back.
+// The limit of the queue, in addition to the bytes that other streams hold back.
 std::size_t Http2WebSocket::queue_bytes_max(std::size_t most) const noexcept {
   StreamScheduler& streams = exchange_.streams();
   const std::size_t others = streams.held_bytes() - noted_bytes_;
@@ -161,7 +161,7 @@ void Http2WebSocket::set_deadline(Instant deadline) noexcept {
 void Http2WebSocket::on_deadline() noexcept {
   deadline_ = never;
   session_->on_deadline();
-  // What is due again at once has its time in the next turn, as on a connection.
+  // A deadline that is due again at once waits for the next turn, as on a connection.
   if (deadline_ <= reactor().now()) set_deadline(reactor().now() + milliseconds(1));
   after_call();
 }

@@ -1,13 +1,13 @@
-// Http2WebSocket: a stream of HTTP/2 that carries a WebSocket session (RFC 8441): DATA frames in
-// place of a connection's bytes, windows in place of its socket.
+// Http2WebSocket: a stream of HTTP/2 that carries a WebSocket session (RFC 8441). DATA frames
+// replace the bytes of a connection, and windows replace its socket.
 //
-// Owns       the session, what that has not been offered or did not take, and its outbox.
+// Owns       the session, its input that was not offered or not taken, and its outbox.
 // Borrows    its exchange, which owns it.
 // Thread     its reactor's.
-// Allocates  what waits for the session, at most the stream's window.
-// Invariant  the client may send as much again as the session has taken; what the session sends
-//            leaves as the windows allow, in turns with the other streams. END_STREAM is the end of
-//            either side, RST_STREAM with CANCEL a connection that breaks (RFC 8441 §5).
+// Allocates  the input that waits for the session, at most the stream's window.
+// Invariant  the client may send as many bytes again as the session has taken. The output of the
+//            session leaves as the windows allow, in turns with the other streams. END_STREAM is
+//            the end of either side, RST_STREAM with CANCEL a broken connection (RFC 8441 §5).
 #pragma once
 
 #include <memory>
@@ -32,23 +32,26 @@ class Http2WebSocket final : private WebSocketCarrier {
   // ---- calls by the exchange ----
   void open(WebSocketReplacement& replacement) noexcept;
   void on_content(Bytes piece, bool complete) noexcept;
-  // What the session could not do when it was asked for, once in every `pass`. False: nothing.
+  // Does the work that the session could not do when it was asked for, once in every `pass`.
+  // Returns false if there was none.
   bool run_pending(std::uint64_t pass) noexcept;
-  // It is its turn to send.
+  // It is the stream's turn to send.
   void proceed() noexcept { after_call(); }
   void on_deadline() noexcept;
   void on_drain() noexcept;
 
-  // When on_deadline() is due; never: nothing is waited for.
+  // The time of the next on_deadline(); never: none is due.
   Instant deadline() const noexcept { return deadline_; }
-  // The windows did not take all output yet.
+  // True if the windows have not taken all output yet.
   bool has_unsent() const noexcept { return !own_outbox_.empty(); }
-  // Of what is unsent, as last told to the session of the connection.
+  // The unsent bytes, as last reported to the session of the connection.
   std::size_t noted_bytes() const noexcept { return noted_bytes_; }
-  // For a message that is not complete.
+  // The bytes of an incomplete message.
   std::size_t held_bytes() const noexcept { return session_->held_bytes(); }
-  // Of it, what is charged to the reactor's memory, with what is unsent of shared messages; what
-  // waits for the session; and the blocks of what is unsent.
+  // Three parts of the charge to the reactor's memory.
+  //   kept_for_peer   an incomplete message with unsent shared messages
+  //   kept_bytes      the input that waits for the session
+  //   blocks_held     the blocks of unsent output
   std::size_t kept_for_peer() const noexcept { return session_->kept_bytes(); }
   std::size_t kept_bytes() const noexcept { return received_.capacity(); }
   std::size_t blocks_held() const noexcept { return own_outbox_.blocks_held(); }
@@ -82,9 +85,9 @@ class Http2WebSocket final : private WebSocketCarrier {
   bool is_writable() const noexcept;
   void note_unsent() noexcept;
   void note_taken(std::size_t bytes) noexcept;
-  // Sends at most so much, and the end of the stream behind the last of it.
+  // Sends at most this many bytes, and the end of the stream behind the last one.
   void flush(std::size_t output_max) noexcept;
-  // After every call of the session: sends, ends, or says what is due.
+  // Call it after every call of the session: sends, ends, or sets the deadline.
   void after_call() noexcept;
 
   Http2Exchange& exchange_;
@@ -95,10 +98,10 @@ class Http2WebSocket final : private WebSocketCarrier {
   std::size_t noted_bytes_ = 0;
   std::uint64_t last_pass_ = 0;
   Instant deadline_ = never;
-  bool offered_ = true;  // what waits: the session needs more before it can go on
+  bool offered_ = true;  // waiting input: the session needs more before it can continue
   bool input_ended_ = false;
-  bool held_ = false;  // by the handler
-  bool full_ = false;  // the outbox, until much of it is sent
+  bool held_ = false;  // by the handler's pause()
+  bool full_ = false;  // the outbox is full, until much of it is sent
   bool writable_wanted_ = false;
   bool finishing_ = false;
   bool reset_ = false;

@@ -1,4 +1,4 @@
-// HttpOptions: what a server of HTTP, in any version, can be told.
+// HttpOptions: options of an HTTP server, for all versions of HTTP.
 //
 // Owns       values; borrows the observers.
 // Thread     values.
@@ -22,28 +22,28 @@ namespace katana::session {
 class ExchangeObserver;
 class ProxyTrust;
 
-// Every reply carries the name, and its head has to fit one output block.
+// Every reply has the name, and its head must fit into one output block.
 inline constexpr std::size_t server_name_bytes_max = 128;
 
-// HTTP/2, beyond what holds for every version.
+// Options of HTTP/2, in addition to those for every version.
 struct Http2Options {
   bool enabled = true;        // by prior knowledge (RFC 9113 §3.3) on the port of HTTP/1.1
   http2::Limits limits = {};  // streams, frames, windows and header lists
-  // Streams may become WebSocket connections (RFC 8441), which SETTINGS then say.
+  // Streams may become WebSocket connections (RFC 8441); SETTINGS then say so.
   bool websocket = true;
-  // What bodies that are collected, and messages that are not complete, may take of one connection
-  // together. Beyond that streams are not told to send more, but for one at a time.
+  // The limit of collected bodies and incomplete messages of one connection together. Beyond it,
+  // only one stream at a time may send more.
   std::size_t content_held_bytes_max = 4 * 1024 * 1024;
-  // What replies of one connection may hold back because windows are closed. Beyond that no
-  // handler is called for further requests, and streams write only what their windows take.
+  // The limit of reply bytes of one connection that wait for closed windows. Beyond it no handler
+  // is called for further requests, and streams write only as much as their windows take.
   std::size_t held_bytes_max = 1024 * 1024;
-  // A stream whose reply waits for its window so long is reset; bytes that are taken buy time at
-  // http1::Limits::rate_min_bytes_per_s.
+  // A stream with a reply that waits for its window this long is reset. Each byte that the client
+  // takes adds time at the rate http1::Limits::rate_min_bytes_per_s.
   Duration stall_timeout = seconds(30);
 };
 
 struct HttpOptions {
-  // Those of time and rate hold for HTTP/2 too: content_timeout, rate_min_bytes_per_s.
+  // The limits of time and rate apply to HTTP/2, too: content_timeout, rate_min_bytes_per_s.
   http1::Limits limits = {};
   Http2Options http2 = {};
   http1::Kernels kernels = http1::best_kernels();
@@ -52,26 +52,27 @@ struct HttpOptions {
   // server_name_bytes_max; empty: none.
   std::string strict_transport_security = {};
   std::uint32_t requests_per_connection_max = 0;  // the last closes it; 0: no limit
-  // A handler that has not answered by then is cancelled: 503.
+  // A handler that has not answered after this time is cancelled: 503.
   Duration handler_timeout = seconds(30);
-  // A client that ended its side while a handler is pending gets its reply if it is ready by then:
-  // it may have closed only its sending side. After that it has left, and the handler is cancelled.
+  // The grace period for a client that ended its side while a handler is pending. It gets a reply
+  // that is ready within this time, because it may have closed only its sending side. After that
+  // the handler is cancelled.
   Duration half_close_grace = seconds(1);
-  // When draining, how long an idle connection may still begin a request.
+  // The time in which an idle connection may still begin a request during a drain.
   Duration drain_idle = milliseconds(250);
-  // For the connections that become WebSocket ones.
+  // For connections that become WebSocket ones.
   WebSocketOptions websocket = {};
-  // Proxies of ours: what they say of the client, in the headers that `forwarded` and
-  // `forwarded_parts` name, is believed (http/session/client.hpp). Empty: none is. Name what the
-  // proxies write over what their clients send; a proxy passes any other header on.
+  // Trusted proxies: their statements about the client, in the headers that `forwarded` and
+  // `forwarded_parts` name, are believed (http/session/client.hpp). Empty: none is. Name only
+  // headers that the proxies overwrite; a proxy passes any other header of its clients on.
   std::vector<Network> trusted_proxies = {};
   http::ForwardedFields forwarded = http::ForwardedFields::none;
   std::vector<http::ForwardedPart> forwarded_parts = {http::ForwardedPart::client,
                                                       http::ForwardedPart::proto};
   unsigned forwarded_hops_max = http::ForwardedRules().hops_max;
-  // Is told of every exchange; null: none. Borrowed; must outlive the protocol.
+  // Gets every exchange; null: none. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
-  // Is told of every handler that failed, and why; null: none. Borrowed, likewise.
+  // Gets every failure of a handler, with its cause; null: none. Borrowed, likewise.
   FailureObserver* failures = nullptr;
 };
 

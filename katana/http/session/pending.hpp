@@ -1,9 +1,10 @@
-// Pending: what makes a reply after the handler's call has returned.
+// Pending: work that makes a reply after the handler's call has returned.
 //
 // Thread     its reactor's.
 // Allocates  from the recycler.
-// Invariant  destroying a Pending cancels it, but for work that goes on without its client: a task
-//            that Exchange::spawn() began. An exchange's RequestState outlives its Pending.
+// Invariant  destroying a Pending cancels it. Work that continues without its client is not
+//            cancelled: a task that Exchange::spawn() began. An exchange's RequestState outlives
+//            its Pending.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +14,23 @@
 
 namespace katana::session {
 
-// Work that goes on after the handler's call returned. Destroying it cancels it: when the client
-// has left, when time is up, or when its reply is complete.
+// Work that continues after the handler's call returned. It is destroyed, and thereby cancelled,
+// when the client has left, when time is up, or when its reply is complete.
 class Pending {
  public:
   virtual ~Pending() = default;
-  // Part of the content that stream_content() asked for; borrowed for the call. `last`: it is
-  // complete. False: no more until Exchange::want_content().
+  // Gets a part of the body that stream_content() asked for; borrowed for the call. `last`: the
+  // body is complete. Returns false to get no more until Exchange::want_content().
   virtual bool on_content(Bytes, bool) noexcept { return true; }
-  // A reply that found no room may go on.
+  // A reply that found no room may continue.
   virtual void on_writable() noexcept {}
-  // Of the request's content and the values made of it, or of its reply, that it keeps at present.
+  // The bytes of the request's body, of values made from it, and of its reply that it keeps now.
   virtual std::size_t held_bytes() const noexcept { return 0; }
-  // The server is going to end: what would go on for ever comes to its end.
+  // The server is about to end: endless work comes to its end.
   virtual void on_drain() noexcept {}
-  // The session answers with this status instead: the work ends, and the reply is sent as one of
-  // its route. REQUIRES that no reply was begun. False: this keeps no request to answer for.
+  // The session answers with this status instead: the work ends, and the reply is in the form of
+  // its route. REQUIRES that no reply was begun. Returns false if this keeps no request to answer
+  // for.
   virtual bool refuse(unsigned /*status*/, Bytes /*detail*/) noexcept { return false; }
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }

@@ -1,8 +1,8 @@
-// PersonalMark: that the reply to a request is made for its client alone, and by what.
+// PersonalMark: records that the reply to a request is made for its client alone, and the reasons.
 //
-// Whatever personalises a reply sets the mark; whatever shares replies between requests reads it:
-// the response cache, idempotency keys, compression, and the fields that speak to caches on the
-// way. Neither header names nor the order of middleware decide.
+// Code that personalises a reply sets the mark. Code that shares replies between requests reads it:
+// the response cache, idempotency keys, compression, and the fields for caches on the way. Neither
+// header names nor the order of middleware decide.
 //
 // Owns       a few bits, shared by the request's state and the copies of the request.
 // Thread     any: a handler may read the client on another thread than its reactor's.
@@ -17,12 +17,12 @@
 
 namespace katana::session {
 
-// What makes a reply personal. `none` is for values that are the same for every client.
+// Reasons why a reply is personal. `none` is for values that are the same for every client.
 enum class Personal : std::uint8_t {
   none = 0,       // sets no mark
   principal = 1,  // credentials were judged
   session = 2,    // the session was loaded, or one was begun
-  value = 4,      // the handler took what middleware found out
+  value = 4,      // the handler took a value of middleware
   nonce = 8,      // the reply has a secret of its page
   address = 16,   // the address of the client was read
   cookie = 32,    // a cookie was read, and the request has some
@@ -34,15 +34,16 @@ enum class Personal : std::uint8_t {
 
 class PersonalMark {
  public:
-  // Any thread may call it; nothing takes a mark back.
+  // Any thread may call it; a mark is never removed.
   void set(Personal by) noexcept {
-    bits_.fetch_or(static_cast<std::uint8_t>(by), std::memory_order_relaxed);  // bits alone
+    bits_.fetch_or(static_cast<std::uint8_t>(by), std::memory_order_relaxed);  // only the bits
+                                                                               // matter
   }
-  // This very thing has set the mark; false for `none`.
+  // True if this reason has set the mark; false for `none`.
   bool has(Personal by) const noexcept { return (bits() & static_cast<std::uint8_t>(by)) != 0; }
-  // The reply is for one client, and for no other.
+  // True if the reply is for one client only.
   bool is_set() const noexcept { return (bits() & ~of_some) != 0; }
-  // The reply is for one client, or for some: without cookies, or with the same field.
+  // True if the reply is for one client, or for some: without cookies, or with the same field.
   bool is_set_at_all() const noexcept { return bits() != 0; }
 
  private:
@@ -56,8 +57,8 @@ class PersonalMark {
 
 namespace katana {
 
-// How a reply is personal whose handler takes FromContext<T>. A program says `none` of a type that
-// is the same for every client that asks for the same host and path:
+// The personal mark of a reply whose handler takes FromContext<T>. A program sets `none` for a type
+// that is the same for every client that requests the same host and path:
 //
 //   template <>
 //   inline constexpr katana::session::Personal katana::personal_value<Tenant> =

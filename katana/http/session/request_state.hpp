@@ -1,5 +1,5 @@
-// RequestState: what a request keeps until its work has ended, and where it is counted meanwhile.
-// RequestShare: every task that does that work has one.
+// RequestState: the state and the places of a request, kept until its work has ended.
+// RequestShare: a share of it; every task that does this work has one.
 //
 //   exchange ── share ──▶ RequestState: values of middleware, the place of a concurrency limit, …
 //      │ spawn()               ▲
@@ -7,10 +7,10 @@
 //                                     place among the client's requests, its stream, its charge
 //                                     in the memory budget, moves to the state
 //
-// Therefore no task that a request began runs outside of the limits which admitted the request: the
-// last share that goes ends the count, and nothing else does.
+// Every task that a request began thus runs within the limits which admitted the request. The count
+// ends with the last share, and not before.
 //
-// Owns       the state what derives from it keeps, and the places.
+// Owns       the members of derived classes, and the places.
 // Thread     its reactor's. A share does not go to another thread.
 // Allocates  from the recycler.
 // Fails      never.
@@ -34,7 +34,7 @@
 
 namespace katana::session {
 
-// Where a request is counted.
+// The limits in which a request counts.
 struct RequestPlaces {
   net::ClientPlace client = {};    // among the requests of its client
   http2::StreamPlace stream = {};  // among the streams of its connection
@@ -42,23 +42,25 @@ struct RequestPlaces {
 
 class RequestShare;
 
-// Made by the dispatcher of the request, for values that middleware hands to the handler, or by
-// Exchange::share().
+// The dispatcher makes it for values that middleware passes to the handler; Exchange::share() makes
+// it otherwise.
 class RequestState {
  public:
   virtual ~RequestState() = default;
-  // Of what derives from it.
+  // The bytes of the derived class.
   virtual std::size_t held_bytes() const noexcept { return sizeof(RequestState); }
-  // The exchange has ended: what only a reply would need goes. A holder with something left to do
-  // about the request takes a share along; `self` is of this.
+  // The exchange has ended: members that only a reply would need are dropped. A member that still
+  // has work for the request keeps a copy of `self`, a share of this state.
   virtual void on_exchange_end(const RequestShare& /*self*/) noexcept {}
-  // The exchange became a WebSocket connection: all but places goes. False: no place is left.
+  // The exchange became a WebSocket connection: drops everything but places. Returns false if no
+  // place is left.
   virtual bool keep_places() noexcept { return false; }
 
-  // Of its reply, shared with copies of the request.
+  // The mark of its reply, shared with copies of the request.
   const std::shared_ptr<PersonalMark>& personal_mark() const noexcept { return personal_; }
   const PersonalMark& personal() const noexcept { return *personal_; }
-  // Header fields that the handler took by name. What shares the reply has to tell them apart.
+  // Records header fields that the handler took by name. Code that shares the reply must
+  // distinguish their values.
   void note_read_fields(std::span<const std::string_view> names) {
     personal_->set(Personal::field);
     read_fields_.push_back(names);
@@ -67,12 +69,13 @@ class RequestState {
     return read_fields_;
   }
 
-  // For the exchange that has ended.
+  // The places of an exchange that has ended.
   RequestPlaces places;
-  // For the state itself, once the exchange has ended. Tasks charge the memory that they hold.
+  // The charge for the state itself, once the exchange has ended. Tasks charge the memory that they
+  // hold.
   HeldCharge charge;
-  // When the handler has to have answered, of an exchange that ends sooner because its client has
-  // ended its side; never: when the exchange ends.
+  // The deadline of the handler, if the exchange ends sooner because its client has ended its side;
+  // never: the exchange's end is the deadline.
   Instant due = never;
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
@@ -111,7 +114,7 @@ class RequestShare {
   RequestState* get() const noexcept { return state_; }
   RequestState* operator->() const noexcept { return state_; }
   explicit operator bool() const noexcept { return state_ != nullptr; }
-  // Somebody else has one, too.
+  // True if there is another share.
   bool is_shared() const noexcept { return state_ != nullptr && state_->shares_ > 1; }
 
  private:

@@ -1,4 +1,4 @@
-// Shares of a request's state, and what an exchange leaves to the work that goes on.
+// Shares of a request's state, and the state that an exchange leaves to continuing work.
 #include "katana/http/session/request_state.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Kept final : RequestState {
 
   int& alive;
   int ends = 0;
-  bool goes_on = false;  // it has something left to do
+  bool goes_on = false;  // it has work left
   bool has_places = false;
   RequestShare taken;
 };

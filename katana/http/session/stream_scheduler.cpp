@@ -57,8 +57,8 @@ void StreamScheduler::note_dispatched(ScheduledStream& stream) noexcept {
 
 // ---- content that is held ----------------------------------------------------------------------
 
-// One stream has to get on, or none would ever be done: the first of those who are still receiving.
-// But if there is a handler that is at work on what it has, room comes from that one.
+// One stream must progress, or no request would ever be complete: the first that is still
+// receiving. Null if the handler of a complete request still holds bytes: it will make room.
 ScheduledStream* StreamScheduler::first_in_line() noexcept {
   ScheduledStream* found = nullptr;
   for (ScheduledStream* each = first(); each != nullptr; each = next(*each)) {

@@ -1,16 +1,17 @@
-// StreamScheduler: what the streams of one HTTP/2 connection share: its machine and its output, the
-// order in which they send, and the budgets of what they hold. Http2Session owns it; exchanges, and
-// WebSocket connections on streams, know it and nothing of the session.
+// StreamScheduler: the state that the streams of one HTTP/2 connection share: its machine and
+// output, the order of sending, and the memory budgets. Http2Session owns it. Exchanges, and
+// WebSocket connections on streams, use it, and do not depend on the session.
 //
 // Borrows    the protocol, the connection, the machine, and the streams in the machine's list.
 // Thread     its reactor's.
 // Allocates  never.
 // Invariant  blocked_, queued_, withheld_, held_bytes_ and content_held_ are the counts and sums
-//            over the streams, as set_blocked(), note_queued(), return_window(), hold() and
-//            set_content_held() were told.
+//            over the streams. set_blocked(), note_queued(), return_window(), hold() and
+//            set_content_held() change them.
 //
-// Which stream sends next when several could: the most urgent; among equals those that are not
-// incremental, in the order of their requests; then the incremental ones in turns (RFC 9218 §10).
+// If several streams could send, the most urgent one is first. Among equals those that are not
+// incremental are first, in the order of their requests; the incremental ones take turns (RFC 9218
+// §10).
 #pragma once
 
 #include <algorithm>
@@ -22,23 +23,23 @@
 
 namespace katana::session {
 
-// What the scheduler knows of a stream. Only it changes these, but for `request_complete` and
-// `reply_sent`.
+// The scheduler's data about a stream. Only the scheduler changes them, except for
+// `request_complete` and `reply_sent`.
 struct ScheduledStream : http2::Stream {
-  // It is not complete, and goes on: it may hold a share of the memory for content.
+  // True if the request is incomplete and continues: it may hold a share of the memory for bodies.
   virtual bool is_receiving() const noexcept = 0;
 
-  // Next in the list of streams that are over; null: the last.
+  // The next in the list of ended streams; null: this is the last.
   ScheduledStream* next_over = nullptr;
-  std::uint64_t served = 0;       // when it had its last turn among equals
-  std::uint64_t tried = 0;        // the pump in which it could not go on
-  std::size_t content_held = 0;   // of the scheduler's sum
-  std::size_t withheld = 0;       // of its window, because too much is held
+  std::uint64_t served = 0;       // the time of its last turn among equals
+  std::uint64_t tried = 0;        // the pump in which it could not continue
+  std::size_t content_held = 0;   // its part of the scheduler's sum
+  std::size_t withheld = 0;       // window bytes withheld, because too much is held
   bool queued = false;            // its handler has not been called yet
-  bool request_complete = false;  // all of the request is here
-  bool reply_sent = false;        // all of the reply, to the engine
+  bool request_complete = false;  // the request is complete
+  bool reply_sent = false;        // the engine has the complete reply
   bool blocked = false;           // it has more to send, or its handler has
-  bool over = false;              // to be destroyed
+  bool over = false;              // the session is to destroy it
 
  protected:
   ScheduledStream() = default;
@@ -53,7 +54,7 @@ class StreamScheduler {
   StreamScheduler(const StreamScheduler&) = delete;
   StreamScheduler& operator=(const StreamScheduler&) = delete;
 
-  // ---- what is around them ----
+  // ---- the environment ----
   Http2Protocol& protocol() noexcept { return protocol_; }
   const HttpOptions& options() const noexcept { return protocol_.options(); }
   net::Connection& connection() noexcept { return connection_; }
@@ -65,36 +66,36 @@ class StreamScheduler {
     return static_cast<ScheduledStream*>(stream.next_in_list());
   }
 
-  // ---- calls by the reactor, at whose end the session does what is due ----
+  // ---- calls by the reactor; at their end the session does the work that is due ----
   void begin_call() noexcept { in_call_ = true; }
   void end_call() noexcept { in_call_ = false; }
-  // Something was done, perhaps outside of a call: one follows, to send it.
+  // There is output, perhaps outside of a call: a call follows, to send it.
   void touch() noexcept {
     if (!in_call_) connection_.wake();
   }
-  // Likewise, to do what is due.
+  // The same, for work that is due.
   void touch_at_once() noexcept;
 
-  // ---- who sends ----
-  // How much a reply may write at once: nothing if others wait, whose turn it may be.
+  // ---- the order of sending ----
+  // The bytes that a reply may write at once: none if others wait whose turn it may be.
   std::size_t output_max() noexcept;
   std::size_t turn_bytes_left() const noexcept { return turn_bytes_left_; }
   void note_written(std::size_t bytes) noexcept {
     turn_bytes_left_ -= std::min(bytes, turn_bytes_left_);
   }
-  // False: nothing changed.
+  // Returns false if nothing changed.
   bool set_blocked(ScheduledStream& stream, bool blocked) noexcept;
   // Calls proceed(stream) for the stream whose turn it is, while there is room to send.
   template <class Proceed>
   void pump(Proceed&& proceed) noexcept;
-  // A handler that wrote much goes on when others had their turn.
+  // A handler that wrote much continues when others had their turn.
   void note_yielded() noexcept {
     has_yielded_ = true;
     connection_.want_writable();
   }
   bool take_yielded() noexcept { return std::exchange(has_yielded_, false); }
 
-  // ---- replies that wait for their windows: memory, so no other one begins meanwhile ----
+  // ---- replies that wait for windows; meanwhile no other one begins, because of their memory ----
   bool may_hold() const noexcept { return held_bytes_ < options().http2.held_bytes_max; }
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   void hold(std::size_t bytes) noexcept { held_bytes_ += bytes; }
@@ -103,19 +104,19 @@ class StreamScheduler {
   void note_dispatched(ScheduledStream& stream) noexcept;
   bool has_queued() const noexcept { return queued_ != 0; }
 
-  // ---- content that is held for handlers, and windows ----
+  // ---- body bytes that are held for handlers, and windows ----
   void set_content_held(ScheduledStream& stream, std::size_t bytes) noexcept {
     content_held_ = content_held_ - stream.content_held + bytes;
     stream.content_held = bytes;
   }
-  // Lets the client send `bytes` again. False: too much is held, and they are withheld.
+  // Lets the client send `bytes` again. Returns false if too much is held, and withholds them.
   bool return_window(ScheduledStream& stream, std::size_t bytes) noexcept;
-  // Calls release(stream) for those whose windows need no longer be withheld.
+  // Calls release(stream) for streams that need not withhold their windows any longer.
   template <class Release>
   void release_windows(Release&& release) noexcept;
   void open_withheld(ScheduledStream& stream) noexcept;
 
-  // ---- content, and WebSocket input, that has come and waits for its taker ----
+  // ---- received body bytes and WebSocket input that were not taken yet ----
   void note_delivery_due() noexcept { delivery_due_ = true; }
   bool delivery_due() const noexcept { return delivery_due_; }
   void begin_delivery() noexcept {
@@ -134,16 +135,16 @@ class StreamScheduler {
   void begin_drain() noexcept;
   bool take_drain_due() noexcept;
 
-  // ---- the end of streams, which the session destroys between calls ----
+  // ---- ended streams, which the session destroys between calls ----
   void note_over(ScheduledStream& stream) noexcept;
   bool has_over() const noexcept { return first_over_ != nullptr; }
   ScheduledStream* take_over() noexcept {
     return first_over_ == nullptr ? nullptr : std::exchange(first_over_, first_over_->next_over);
   }
-  // Nothing of it is counted any more.
+  // Removes it from all counts.
   void forget(ScheduledStream& stream) noexcept;
 
-  // Whether the session has to come again at once.
+  // Returns whether the session must run again at once.
   bool has_more() const noexcept {
     return delivery_due_ || first_over_ != nullptr || (queued_ != 0 && may_hold());
   }
@@ -157,7 +158,7 @@ class StreamScheduler {
   ScheduledStream* first_in_line() noexcept;
   ScheduledStream* next_to_send() noexcept;
 
-  // What one stream sends before the others are considered.
+  // The bytes that one stream sends before the others are considered.
   static constexpr std::size_t turn_bytes = 16 * 1024;
 
   Http2Protocol& protocol_;
@@ -165,10 +166,10 @@ class StreamScheduler {
   http2::Machine& machine_;
   ScheduledStream* first_over_ = nullptr;  // to be destroyed, in this order
   ScheduledStream* last_over_ = nullptr;
-  bool has_turn_ = false;  // a stream has
+  bool has_turn_ = false;  // a stream has the turn
   std::size_t turn_bytes_left_ = 0;
-  std::size_t held_bytes_ = 0;    // of replies, for want of a window
-  std::size_t content_held_ = 0;  // of requests, until their handlers are done with it
+  std::size_t held_bytes_ = 0;    // of replies, which wait for a window
+  std::size_t content_held_ = 0;  // of requests, until their handlers have taken it
   std::uint64_t turns_ = 0;
   std::uint64_t pumps_ = 0;
   std::uint64_t passes_ = 0;  // of deliveries
@@ -176,7 +177,7 @@ class StreamScheduler {
   Instant drain_deadline_ = never;
   std::uint32_t blocked_ = 0;   // streams that wait to send
   std::uint32_t queued_ = 0;    // streams whose handlers wait to be called
-  std::uint32_t withheld_ = 0;  // streams whose windows are
+  std::uint32_t withheld_ = 0;  // streams with a withheld window
   bool delivery_due_ = false;
   bool has_yielded_ = false;
   bool in_call_ = false;

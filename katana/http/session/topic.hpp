@@ -1,10 +1,10 @@
-// Topic: one name of Topics, and the reactors that have subscribers of it.
+// Topic: one name of Topics, with the reactors that have subscribers of it.
 //
 // Owns       a share of each such reactor's WebSocketPost.
 // Borrows    the options of its Topics, which outlives it.
 // Thread     any; hear() the reactor's of its post.
 // Allocates  an element for each reactor.
-// Fails      std::bad_alloc. hear() is empty without a bus, or when the bus refuses.
+// Fails      std::bad_alloc. hear() returns nothing without a bus, or if the bus refuses.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +20,26 @@
 
 namespace katana::session {
 
-// Reactors with subscribers, and how many.
+// The subscribers of one topic, counted by reactor.
 struct Topic {
   struct Share {
     std::shared_ptr<WebSocketPost> post;  // of the reactor
     std::size_t subscribers;              // connections of that reactor; at least 1
   };
   Topic(std::string given, const TopicsOptions& how);
-  // Of the reactor of `post`, which has its first subscriber. Nothing: there is no bus, or it
-  // refuses.
+  // Subscribes to the bus for the reactor of `post`, which has its first subscriber. Returns
+  // nothing if there is no bus, or if it refuses.
   std::optional<bus::Subscription> hear(WebSocketPost& post);
 
-  const std::string name;        // as subscribe() was given it
+  const std::string name;        // as given to subscribe()
   const TopicsOptions& options;  // those of its Topics
   const std::string subject;     // empty: there is no bus
-  std::mutex mutex;              // guards what follows
+  std::mutex mutex;              // guards the members below
   std::vector<Share> shares;     // one for each reactor with subscribers
 
-  // One subscriber more on this reactor.
+  // Adds a subscriber on this reactor.
   void add(const std::shared_ptr<WebSocketPost>& post);
-  // One subscriber less on this reactor. REQUIRES that it had one.
+  // Removes a subscriber on this reactor. REQUIRES that it had one.
   void remove(const WebSocketPost& post) noexcept;
 };
 

@@ -22,11 +22,11 @@ Topic::Topic(std::string given, const TopicsOptions& how)
       options(how),
       subject(how.bus != nullptr ? how.subjects + "." + bus::escape_token(name) : std::string()) {}
 
-// What comes is framed once for the reactor.
+// Frames each received message once for the reactor.
 std::optional<bus::Subscription> Topic::hear(WebSocketPost& post) {
   if (options.bus == nullptr) return std::nullopt;
   bus::SubscribeOptions how;
-  how.own = false;  // publish() has delivered that
+  how.own = false;  // publish() has delivered its messages already
   how.on_notice = [this](const bus::Notice& notice) {
     if (options.on_notice) options.on_notice(name, notice);
   };
@@ -61,18 +61,18 @@ void Topic::remove(const WebSocketPost& post) noexcept {
   if (found != shares.end() && --found->subscribers == 0) shares.erase(found);
 }
 
-// Ordered, not hashed: clients may choose the names, and can choose such as collide.
+// Ordered, not hashed: clients may choose the names, and could choose names that collide.
 struct Topics::Names {
   using Map = std::map<std::string, std::weak_ptr<Topic>, std::less<>>;
 
   explicit Names(TopicsOptions given) : options(std::move(given)) {}
   std::shared_ptr<Topic> find(Bytes topic) const;
   std::shared_ptr<Topic> find_or_add(Bytes topic);
-  // With the mutex held.
+  // REQUIRES that the mutex is held.
   void forget_some();
 
   const TopicsOptions options;
-  mutable std::mutex mutex;  // guards what follows
+  mutable std::mutex mutex;  // guards the members below
   Map topics;
   Map::iterator sweep = topics.end();  // the next name to examine
   std::uint64_t examined = 0;
@@ -98,8 +98,8 @@ std::shared_ptr<Topic> Topics::Names::find_or_add(Bytes topic) {
   return added;
 }
 
-// Drops names whose last subscriber has gone. Three for each that is added, in turn: a round ends
-// before half as many names have come as there were, so that what is left is bounded, and no
+// Drops names without subscribers. It examines three for each name that is added, in turn. A round
+// ends before half as many new names have come as there were. The rest is thus bounded, and no
 // caller waits for a sweep over all.
 void Topics::Names::forget_some() {
   for (int count = 0; count < 3; ++count) {
@@ -118,7 +118,7 @@ SubscribeOutcome Topics::subscribe(WebSocket& socket, Bytes topic) {
     return post.subscribe(slot, names_->find_or_add(topic)) ? SubscribeOutcome::subscribed
                                                             : SubscribeOutcome::already;
   }
-  // Nothing is added for a caller that is refused.
+  // Nothing is added for a refused caller.
   const std::shared_ptr<Topic> found = names_->find(topic);
   return found != nullptr && post.is_subscribed(slot, *found) ? SubscribeOutcome::already
                                                               : SubscribeOutcome::full;
@@ -157,7 +157,7 @@ Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
       (outcome == SendOutcome::sent ? published.subscribers : published.missed) += each.subscribers;
     }
   }
-  // Without the lock: a subscriber that reads too slowly may be closed.
+  // Without the lock: a slow subscriber may be closed.
   if (here != nullptr) here->deliver(*found, batch);
   batch.let_go();
   return published;

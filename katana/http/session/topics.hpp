@@ -1,11 +1,11 @@
 // Topics: publish and subscribe, across reactors.
 //
 // A message is framed once, whatever the number of subscribers: their outboxes all refer to the
-// same bytes (base/memory/batch.hpp). Reactors without a subscriber are not asked.
+// same bytes (base/memory/batch.hpp). Reactors without a subscriber get no message.
 //
-// With a bus what is published in one process reaches the subscribers of all: those of this process
-// as ever, without the bus; others once it is there, as the bus promises (stores/bus/bus.hpp). Each
-// reactor with a subscriber of a topic is subscribed to "topics.NAME" then.
+// With a bus a message that is published in one process reaches the subscribers of all processes.
+// Those of this process get it directly. Others get it from the bus, with its guarantees
+// (stores/bus/bus.hpp). Each reactor with a subscriber of a topic then subscribes to "topics.NAME".
 //
 //   auto topics = std::make_shared<Topics>();        // or Topics({.bus = &bus})
 //   topics->subscribe(socket, "prices");           // in a handler
@@ -13,12 +13,13 @@
 //
 // Owns       the topics that have subscribers. A share of its reactors' posts.
 // Borrows    the bus, which outlives it.
-// Thread     any, but for subscribe() and unsubscribe(): those of the socket's reactor.
+// Thread     any, except for subscribe() and unsubscribe(): those run on the socket's reactor.
 // Allocates  a topic, a subscription, a message.
-// Fails      std::bad_alloc. A subscriber whose queue is full: WebSocketOptions::slow_peer. One
-//            that has subscriptions_max already is told so, and nothing is changed.
-// Invariant  messages that one thread publishes reach every subscriber in their order, whole, once.
-//            A connection that ends is subscribed to nothing.
+// Fails      std::bad_alloc. A subscriber with a full queue: WebSocketOptions::slow_peer.
+//            subscribe() reports a connection that has subscriptions_max already, and changes
+//            nothing.
+// Invariant  messages that one thread publishes reach every subscriber in their order, complete,
+//            and once. A connection that ends has no subscription left.
 #pragma once
 
 #include <cstddef>
@@ -41,27 +42,27 @@ namespace katana::session {
 
 struct Topic;
 
-// How topics reach other processes.
+// Options for topics that reach other processes.
 struct TopicsOptions {
-  bus::Bus* bus = nullptr;          // null: of this process
-  std::string subjects = "topics";  // of a topic "SUBJECTS.NAME", with the name escaped
-  // Called when messages of other processes were missed, or may have been, on a reactor that has
-  // subscribers of the topic.
+  bus::Bus* bus = nullptr;          // null: this process only
+  std::string subjects = "topics";  // prefix of a subject "SUBJECTS.NAME", with the name escaped
+  // Called on a reactor that has subscribers of the topic when messages of other processes were
+  // missed, or may have been.
   std::function<void(Bytes topic, const bus::Notice& notice)> on_notice = {};
 };
 
 // Result of subscribe().
 enum class SubscribeOutcome : std::uint8_t {
-  subscribed,  // now; messages from here on reach the connection
+  subscribed,  // new; messages from now on reach the connection
   already,     // the connection had subscribed before
   full,        // the connection has WebSocketOptions::subscriptions_max
 };
 
 // Result of publish().
 struct Published {
-  std::size_t subscribers = 0;  // of this process, that the message is on its way to
+  std::size_t subscribers = 0;  // in this process; the message is on its way to them
   std::size_t missed = 0;       // on reactors that have too much queued
-  // Why other processes do not get it; none: the bus has it, or there is none.
+  // The reason why other processes do not get it; empty: the bus has it, or there is no bus.
   std::optional<Error> bus_problem = std::nullopt;
 };
 
@@ -74,15 +75,15 @@ class Topics {
 
   // The reactor's thread of `socket`. The subscription ends with the connection.
   SubscribeOutcome subscribe(WebSocket& socket, Bytes topic);
-  // False: it is not.
+  // Returns false if the socket is not subscribed.
   bool unsubscribe(WebSocket& socket, Bytes topic);
   Published publish(Bytes topic, Bytes payload, MessageKind kind);
   std::size_t subscribers(Bytes topic) const;
 
   // Figures of the table of names, for tests.
   struct Statistics {
-    std::size_t names = 0;       // at most three times the topics that had subscribers at once
-    std::uint64_t examined = 0;  // names, whether somebody is still subscribed: three a new topic
+    std::size_t names = 0;       // at most three times the most topics that had subscribers at once
+    std::uint64_t examined = 0;  // names checked for subscribers: three for each new topic
   };
   Statistics statistics() const;  // any thread; takes a lock
 

@@ -1,13 +1,14 @@
-// WebSocket: a connection that carries messages, as its handler sees it; and the handler.
+// WebSocket: a connection that carries messages, as its handler sees it. WebSocketHandler: handles
+// it.
 //
 // Owns       a WebSocketHandler belongs to its connection, which destroys it.
-// Borrows    what on_message() gets, for the call.
+// Borrows    the arguments of on_message(), for the call.
 // Thread     the connection's reactor. From others: WebSocketHandle (websocket_handle.hpp).
-// Allocates  a message that did not arrive at once, in memory of its size, until it is delivered.
-// Fails      send() says what became of the message: nothing was sent unless it says `sent`. An
+// Allocates  a message that arrives in parts, in memory of its size, until it is delivered.
+// Fails      send() returns the outcome for the message: only `sent` means that it is sent. An
 //            exception from a handler closes the connection (1011).
-// Invariant  on_open() comes first, on_close() last and once, and every message that was received
-//            whole between them, in order. After on_close() nothing can be sent.
+// Invariant  on_open() comes first, on_close() last and once. Between them comes every message that
+//            was received completely, in order. After on_close() nothing can be sent.
 #pragma once
 
 #include <cstddef>
@@ -35,15 +36,15 @@ class WebSocketHandle;
 // Opcode of a message (RFC 6455 §5.6). text: valid UTF-8, checked before the handler sees it.
 enum class MessageKind : std::uint8_t { text, binary };
 
-// What send() did with a message.
+// The result of send() for a message.
 enum class SendOutcome : std::uint8_t {
-  sent,    // it stands in the connection's outbox, or on its way there
-  full,    // too much is waiting to be sent already
-  closed,  // the connection is over, or about to be
+  sent,    // the message is in the connection's outbox, or on its way there
+  full,    // too many bytes wait to be sent already
+  closed,  // the connection has ended, or is about to
 };
 
-// What is done with a message that another thread, or a topic, has for a connection whose queue is
-// full. Its own handler is told, and can wait.
+// The treatment of a message from another thread or a topic for a connection with a full queue. The
+// connection's handler gets SendOutcome::full instead, and can wait.
 enum class SlowPeer : std::uint8_t {
   disconnect,  // the connection is closed (1008)
   drop,        // the message is dropped, and counted
@@ -53,20 +54,20 @@ enum class SlowPeer : std::uint8_t {
 struct WebSocketOptions {
   ws::Limits limits = {};           // sizes and timeouts of messages, pings and closing
   ws::DeflateOptions deflate = {};  // permessage-deflate (RFC 7692)
-  // Of one connection, waiting to be sent. One message is taken whatever its size when nothing
-  // waits.
+  // The bytes of one connection that may wait to be sent. If none wait, one message of any size is
+  // taken.
   std::size_t queue_bytes_max = 256 * 1024;
   SlowPeer slow_peer = SlowPeer::disconnect;
-  // Handed to a reactor by other threads, and not taken yet.
+  // The bytes that other threads have posted to a reactor, and that it has not taken yet.
   std::size_t posted_bytes_max = 4 * 1024 * 1024;
-  // Topics that one connection may be subscribed to. Subscribing beyond it is refused to the
-  // handler, which can tell its client; the connection goes on.
+  // Topics that one connection may subscribe to. The handler learns that a further subscription is
+  // refused, and can tell its client; the connection continues.
   std::uint32_t subscriptions_max = 256;
-  // Is told of what handlers throw; null: none. Borrowed. HttpOptions::failures, if that is set.
+  // Gets the exceptions of handlers; null: none. Borrowed. HttpOptions::failures, if that is set.
   FailureObserver* failures = nullptr;
 };
 
-// What the connections of one reactor have counted.
+// Counters of the connections of one reactor.
 struct WebSocketCounters {
   std::uint64_t opened = 0;              // accepted handshakes
   std::uint64_t closed = 0;              // connections that ended, for any reason
@@ -74,41 +75,41 @@ struct WebSocketCounters {
   std::uint64_t messages_received = 0;   // whole messages, of all kinds
   std::uint64_t messages_sent = 0;       // whole messages, of all kinds
   std::uint64_t refused = 0;             // clients that broke a rule of the protocol
-  std::uint64_t handler_failures = 0;    // threw
+  std::uint64_t handler_failures = 0;    // handlers that threw
   std::uint64_t pings = 0;               // sent to silent clients
   std::uint64_t timeouts = 0;            // clients that did not answer a ping or a close
   std::uint64_t dropped = 0;             // messages for connections whose queue was full
-  std::uint64_t disconnects = 0;         // of those connections
+  std::uint64_t disconnects = 0;         // of connections with a full queue
   std::uint64_t memory_refusals = 0;     // closed because memory was scarce (1013)
 };
 
 class WebSocket {
  public:
-  // Text has to be UTF-8: the client ends the connection otherwise.
+  // Text must be UTF-8: otherwise the client ends the connection.
   virtual SendOutcome send(Bytes payload, MessageKind kind) noexcept = 0;
   SendOutcome send_text(Bytes text) noexcept { return send(text, MessageKind::text); }
   SendOutcome send_binary(Bytes bytes) noexcept { return send(bytes, MessageKind::binary); }
-  // The same for what `memory` retains, which is not copied.
+  // The same for bytes that `memory` retains; they are not copied.
   virtual SendOutcome send_shared(Bytes payload, Retained& memory, MessageKind kind) noexcept = 0;
-  // Begins to close. Earlier messages still go out; received ones are dropped; on_close() follows
+  // Begins to close. Earlier messages are still sent; received ones are dropped. on_close() follows
   // when the client agrees or its time is up. A code that no frame may have (RFC 6455 §7.4.1), such
-  // as that of on_close() of a connection that broke off: without code and reason.
+  // as that of a broken connection in on_close(), is sent without code and reason.
   virtual void close(CloseCode code, Bytes reason) noexcept = 0;
-  // No more messages are taken until resume(): the client is made to wait.
+  // Takes no more messages until resume(): the client must wait.
   virtual void pause() noexcept = 0;
   virtual void resume() noexcept = 0;
 
-  // For other threads, and for later: it knows when the connection is gone.
+  // A handle for other threads, and for later: it knows when the connection has ended.
   virtual WebSocketHandle handle() = 0;
   virtual net::Reactor& reactor() noexcept = 0;
   virtual engine::PeerAddress peer() noexcept = 0;
-  // That was agreed on; empty: none.
+  // The agreed subprotocol; empty: none.
   virtual Bytes subprotocol() const noexcept = 0;
-  // Waiting to be sent.
+  // The bytes that wait to be sent.
   virtual std::size_t queued_bytes() const noexcept = 0;
-  // on_writable() follows when all of that is sent, also without a send() that was refused.
+  // on_writable() follows when all of them are sent, also if no send() was refused.
   virtual void want_writable() noexcept = 0;
-  // What waits, to be looked at: rooms that share messages among connections keep account of it.
+  // The waiting output, for reading: rooms that share messages among connections account for it.
   virtual Outbox& outbox() noexcept = 0;
 
  protected:
@@ -116,20 +117,20 @@ class WebSocket {
   ~WebSocket() = default;
 };
 
-// What a program does with one connection. All calls come on the connection's reactor.
+// A program's handler of one connection. All calls come on the connection's reactor.
 class WebSocketHandler {
  public:
   virtual ~WebSocketHandler() = default;
   virtual void on_open(WebSocket&) {}  // once, first; the connection can send
-  // A whole message. `payload` is valid for the call.
+  // A complete message. `payload` is valid for the call.
   virtual void on_message(WebSocket& socket, Bytes payload, MessageKind kind) = 0;
-  // A send() that found the queue full may go on.
+  // A handler whose send() found the queue full may continue.
   virtual void on_writable(WebSocket&) {}
-  // The server stops: a last word. The connection is closed right after: 1001, or 1012 when the
-  // program restarts, each at another time (net::Handover::spread).
+  // The server stops: the handler may send a last message. The connection is closed right after:
+  // 1001, or 1012 when the program restarts, each at another time (net::Handover::spread).
   virtual void on_drain(WebSocket&) {}
-  // `code` is the client's, ours if we refused the client, none when it gave none, and abnormal
-  // when the connection broke off.
+  // `code` is the client's; ours if we refused the client; none if the client gave none; and
+  // abnormal when the connection broke off.
   virtual void on_close(WebSocket&, CloseCode, Bytes) {}
 };
 

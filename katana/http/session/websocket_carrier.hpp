@@ -1,11 +1,11 @@
-// WebSocketCarrier: what carries a WebSocket session: a connection that became one, or a stream of
-// HTTP/2 that did (RFC 8441).
+// WebSocketCarrier: the transport of a WebSocket session: a connection, or a stream of HTTP/2 (RFC
+// 8441).
 //
-// Borrows    the reactor, and the outbox in which the session puts what the client is to get.
+// Borrows    the reactor, and the outbox for the output of the session.
 // Thread     its reactor's.
 // Allocates  never.
-// Invariant  no call of it ends the session: what is asked for is done when the session's present
-//            call has returned, or after flush_later().
+// Invariant  no call of it ends the session: its effects come after the session's present call has
+//            returned, or after flush_later().
 #pragma once
 
 #include <cstddef>
@@ -25,20 +25,21 @@ class WebSocketCarrier {
   net::Reactor& reactor() noexcept { return reactor_; }      // on which the session runs
   Outbox& outbox() noexcept { return outbox_; }              // where the session writes
   const Outbox& outbox() const noexcept { return outbox_; }  // the same, to look at
-  // Address of the client, or of the proxy before it.
+  // The address of the client, or of the proxy before it.
   virtual engine::PeerAddress peer() noexcept = 0;
 
-  // ---- what comes ----
-  // More may be taken: nothing pauses it, and it does not end. A full outbox pauses.
+  // ---- input ----
+  // True if the session may take more input: it is not paused and does not end. A full outbox
+  // pauses.
   virtual bool may_take() noexcept = 0;
   virtual bool paused() const noexcept = 0;
-  // Called by the handler of the messages.
+  // The handler of the messages calls these.
   virtual void pause() noexcept = 0;
   virtual void resume() noexcept = 0;
   virtual bool paused_by_handler() const noexcept = 0;
 
-  // ---- what is sent ----
-  // What may wait to be sent, of the `most` that one session may have.
+  // ---- output ----
+  // The bytes that may wait to be sent; one session may have `most`.
   virtual std::size_t queue_bytes_max(std::size_t most) const noexcept = 0;
   // WebSocketSession::on_writable() follows once the outbox is empty.
   virtual void want_writable() noexcept = 0;
@@ -48,7 +49,7 @@ class WebSocketCarrier {
   virtual void finish(net::Finish how) noexcept = 0;
   virtual void reset() noexcept = 0;
   virtual void set_deadline(Instant deadline) noexcept = 0;
-  // REQUIRED after anything that was done outside of a call of the session.
+  // REQUIRED after any action outside of a call of the session.
   virtual void flush_later() noexcept = 0;
 
  protected:

@@ -1,12 +1,12 @@
-// WebSocketConnection: a separate connection for a WebSocket session.
-// WebSocketReplacement: makes one of an HTTP session that answered 101, or lets a stream make its
-// session.
+// WebSocketConnection: a WebSocket session on a connection of its HTTP session.
+// WebSocketReplacement: makes one of an HTTP session that answered 101, or makes the session of a
+// stream.
 //
-// Owns       the session; the replacement what the handshake agreed on, and the handler.
+// Owns       the session; the replacement owns the terms of the handshake, and the handler.
 // Borrows    the WebSocketShare of its reactor.
 // Thread     its reactor's.
 // Allocates  never.
-// Invariant  follows an HTTP session on its connection, in whose memory it lies.
+// Invariant  it follows an HTTP session on its connection, and uses the memory of that session.
 #pragma once
 
 #include <memory>
@@ -74,8 +74,8 @@ class WebSocketReplacement final : public net::SessionReplacement {
                        std::unique_ptr<WebSocketHandler> handler) noexcept
       : share_(share), terms_(std::move(terms)), handler_(std::move(handler)) {}
   std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
-  // Where the request is counted, until the connection has ended. REQUIRES a request in the terms,
-  // unless there is none.
+  // Keeps the places of the request until the connection has ended. REQUIRES a request in the
+  // terms, unless there are no places.
   void keep_places(RequestShare places) noexcept {
     if (places) terms_.request->keep_places(std::move(places));
   }
@@ -83,7 +83,7 @@ class WebSocketReplacement final : public net::SessionReplacement {
     return new (memory)
         WebSocketConnection(share_, connection, std::move(terms_), std::move(handler_));
   }
-  // The session of a stream. Once, instead of open().
+  // Makes the session of a stream. Call it once, instead of open().
   std::unique_ptr<WebSocketSession> open_on(WebSocketCarrier& carrier) noexcept {
     return std::make_unique<WebSocketSession>(share_, carrier, std::move(terms_),
                                               std::move(handler_));

@@ -1,13 +1,12 @@
-// WebSocketHandle: a WebSocket connection that may be gone already.
+// WebSocketHandle: refers to a WebSocket connection that may have ended already.
 //
 // Owns       a share of its reactor's WebSocketPost. A value of three words: copy it freely.
 // Thread     any.
 // Allocates  for each message: its bytes, framed.
-// Fails      send() says when the connection is gone, or its reactor has too much queued.
-// Invariant  never dangles, and never reaches another connection than its own. The messages of
-//            one thread arrive in their order. `sent` means that the reactor takes the message;
-//            when the connection's queue is full then, WebSocketOptions::slow_peer says what is
-//            done.
+// Fails      send() reports that the connection has ended, or that its reactor has too much queued.
+// Invariant  never dangles, and never reaches another connection. The messages of one thread arrive
+//            in their order. `sent` means that the reactor takes the message. If the connection's
+//            queue is full at that time, WebSocketOptions::slow_peer decides.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace katana::session {
 
 class WebSocketPost;
 
-// Where a reactor has a connection.
+// The place of a connection in its reactor.
 struct Slot {
   std::uint32_t index = 0;       // of the reactor's table
   std::uint32_t generation = 0;  // 0: no slot

@@ -53,7 +53,7 @@ SendOutcome WebSocketPost::post(PostedJob&& job) {
     } else {
       bytes_ += bytes;
       jobs_.push_back(std::move(job));
-      // Under the lock: while a slot is open the reactor is there.
+      // Under the lock: the reactor exists while a slot is open.
       if (!std::exchange(rung_, true)) reactor_.load(std::memory_order_relaxed)->post(doorbell_);
       return outcome;
     }
@@ -94,7 +94,7 @@ void WebSocketPost::run(const PostedJob& job) noexcept {
 
 Slot WebSocketPost::open(net::Reactor& reactor, WebSocketSession& session) {
   if (free_.empty()) {
-    free_.reserve(entries_.size() + 1);  // so that close() need not allocate
+    free_.reserve(entries_.size() + 1);  // close() then needs no allocation
     entries_.emplace_back();
     free_.push_back(static_cast<std::uint32_t>(entries_.size() - 1));
   }
@@ -163,7 +163,7 @@ bool WebSocketPost::unsubscribe(Slot slot, const std::shared_ptr<Topic>& topic) 
   return false;
 }
 
-// The last of the list takes the place.
+// Moves the last entry of the list to the freed place.
 void WebSocketPost::leave_list(const Topic& topic, std::uint32_t place) noexcept {
   const auto found = subscribers_.find(&topic);
   std::vector<std::uint32_t>& list = found->second.entries;
@@ -180,7 +180,7 @@ void WebSocketPost::leave_list(const Topic& topic, std::uint32_t place) noexcept
   }
 }
 
-// Delivering neither ends a session nor changes a list: what a full queue leads to is done later.
+// Delivering neither ends a session nor changes a list: the effects of a full queue come later.
 void WebSocketPost::deliver(const Topic& topic, Batch& batch) noexcept {
   const auto found = subscribers_.find(&topic);
   if (found == subscribers_.end()) return;

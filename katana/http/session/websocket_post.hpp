@@ -1,16 +1,16 @@
-// WebSocketPost: how other threads reach the WebSocket connections of one reactor.
+// WebSocketPost: lets other threads reach the WebSocket connections of one reactor.
 //
-// A connection that somebody wants to reach has a slot: an index and a generation, which no other
-// connection ever has. Jobs for a slot, or for the subscribers of a topic, are queued under a lock
-// and taken in one go within the reactor's turn.
+// A connection that other threads may reach has a slot: an index and a generation, which no other
+// connection ever has. Jobs for a slot, or for the subscribers of a topic, are queued under a lock.
+// The reactor takes them all at once within its turn.
 //
 // Owns       the slots, the queue, the lists of local subscribers.
 // Borrows    sessions, from open() to close(); the reactor, while a slot is open.
 // Thread     post() any; everything else the reactor's.
 // Allocates  slots, subscriptions, and the queue.
-// Fails      post() says when no session can be reached, or too much is queued.
-// Invariant  the reactor is not touched when no slot is open: a session closes its slot before its
-//            reactor goes, and the lock is held while the reactor is woken.
+// Fails      post() returns when no session can be reached, or when too much is queued.
+// Invariant  the reactor is not touched when no slot is open. A session closes its slot before its
+//            reactor is destroyed, and the lock is held while the reactor is woken.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct Topic;
 
 // A message framed once, or a request to close.
 struct PostedJob {
-  Slot slot = {};                      // who; generation 0: the topic's subscribers
+  Slot slot = {};                      // the receiver; generation 0: the topic's subscribers
   std::shared_ptr<Topic> topic = {};   // with generation 0; otherwise null
   Block* block = nullptr;              // with a share; null: close
   CloseCode code = CloseCode::normal;  // of a close
@@ -54,9 +54,9 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
   SendOutcome post(PostedJob&& job);
 
   // ---- on the reactor's thread ----
-  // That thread is the caller's.
+  // True if the caller is on that thread.
   bool is_here() const noexcept {
-    // relaxed: on the reactor's own thread the last value is that thread's.
+    // relaxed: on the reactor's thread the last value is that thread's.
     net::Reactor* const reactor = reactor_.load(std::memory_order_relaxed);
     return reactor != nullptr && net::Reactor::current() == reactor;
   }
@@ -67,7 +67,7 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
     return entries_[slot.index].subscriptions.size();
   }
   bool is_subscribed(Slot slot, const Topic& topic) const noexcept;
-  // False: it was subscribed already.
+  // Returns false if the slot was subscribed already.
   bool subscribe(Slot slot, const std::shared_ptr<Topic>& topic);
   bool unsubscribe(Slot slot, const std::shared_ptr<Topic>& topic) noexcept;
   void deliver(const Topic& topic, Batch& batch) noexcept;
@@ -87,7 +87,7 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
     WebSocketPost& post;
   };
 
-  // While somebody's queue refers to it.
+  // Charges the bytes for as long as a queue refers to them.
   void charge(Batch& batch) noexcept {
     batch.charge_to(reactor_.load(std::memory_order_relaxed)->memory());
   }
@@ -98,23 +98,23 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
   const std::size_t bytes_max_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
-  // For a topic on this reactor.
+  // The subscribers of a topic on this reactor.
   struct Subscribers {
     std::vector<std::uint32_t> entries;                         // indices
-    std::optional<bus::Subscription> elsewhere = std::nullopt;  // to what other processes publish
+    std::optional<bus::Subscription> elsewhere = std::nullopt;  // messages of other processes
   };
   std::unordered_map<const Topic*, Subscribers> subscribers_;
   Doorbell doorbell_{*this};
 
   std::atomic<net::Reactor*> reactor_ = nullptr;  // null until the first slot
-  std::mutex mutex_;                              // guards what follows
+  std::mutex mutex_;                              // guards the members below
   std::uint32_t open_ = 0;
   std::size_t bytes_ = 0;
   bool rung_ = false;
   std::vector<PostedJob> jobs_;
 };
 
-// The bytes of a whole message as a server sends it, to be referred to by many.
+// Makes the bytes of a complete message of the server, which many queues may refer to.
 Batch& frame_message(Bytes payload, MessageKind kind);
 
 }  // namespace katana::session

@@ -54,7 +54,7 @@ WebSocketSession::WebSocketSession(WebSocketShare& share, WebSocketCarrier& carr
       machine_(share.context(), carrier.reactor().now(), terms.window_bits),
       handler_(std::move(handler)),
       request_(std::move(terms.request)) {
-  in_call_ = true;  // the code that opens a session settles what it did
+  in_call_ = true;  // the code that opens a session completes the work
   ++share_.counters().opened;
   call_handler([this] { handler_->on_open(*this); });
   if (carrier.reactor().draining()) on_drain();
@@ -92,14 +92,15 @@ std::size_t WebSocketSession::pump(Bytes input) noexcept {
 }
 
 void WebSocketSession::on_input_end() noexcept {
-  // Paused, it has bytes that were not read yet; it is told again when they are.
+  // A paused carrier has unread bytes; it calls this again when they are read.
   if (carrier_.paused() || carrier_.finishing()) return;
   machine_.end_of_input();
   tell_close(CloseCode::abnormal, "The client ended without a close frame.");
   carrier_.finish(Finish::close);
 }
 
-// What the carrier did not take while it was paused needs no further bytes, so it is asked again.
+// Input that the carrier did not take during a pause needs no further bytes; the machine is asked
+// again.
 void WebSocketSession::on_writable() noexcept {
   machine_.restart_deadline(now());
   in_call_ = true;
@@ -115,7 +116,7 @@ void WebSocketSession::on_deadline() noexcept {
   if (now() >= return_at_) {
     tell_to_return();
   } else if (carrier_.paused() && machine_.may_send()) {
-    machine_.restart_deadline(now());  // while it is not read, silence is not the client's doing
+    machine_.restart_deadline(now());  // silence while it is not read is not the client's fault
   } else {
     machine_.on_deadline(now());
     if (const ws::Step step = machine_.next({}, now()); step.event != ws::Event::need_bytes)
@@ -136,7 +137,7 @@ void WebSocketSession::on_drain() noexcept {
   close(CloseCode::going_away, "The server is stopping.");
 }
 
-// Somebody serves here already, and the client is to go there.
+// Another process serves already: the client is to reconnect.
 void WebSocketSession::tell_to_return() noexcept {
   return_at_ = never;
   if (!machine_.may_send()) return;
@@ -172,19 +173,19 @@ void WebSocketSession::on_data(const ws::Step& step) noexcept {
     return;
   }
   if (!keep(machine_.payload()) || !step.last) return;
-  const Text whole = std::move(message_);  // given back before the next begins
+  const Text whole = std::move(message_);  // its memory is freed before the next begins
   drop_message();
   give_message(whole.bytes(), step.text);
 }
 
-// Kept as it came until all of it is here. Then it is decompressed in one go: nothing else runs in
-// between, so one decompressor serves every connection, and what one of them leaves unfinished
-// keeps no other connection waiting.
+// Keeps a compressed message until it is complete, and then decompresses it at once. No other code
+// runs in between, and one decompressor serves every connection. An incomplete message of one
+// connection thus keeps no other connection waiting.
 void WebSocketSession::on_packed(const ws::Step& step) noexcept {
   const bool is_whole = step.first && step.last;
   if (!is_whole && (!keep(machine_.payload()) || !step.last)) return;
   const Text kept = std::move(message_);
-  drop_message();  // for what comes out
+  drop_message();  // room for the decompressed message
   Bytes packed = is_whole ? machine_.payload() : kept.bytes();
   for (;;) {
     const ws::Step made = machine_.unpack(packed);
@@ -214,7 +215,7 @@ void WebSocketSession::drop_message() noexcept {
   carrier_.reactor().memory().set(Holder::message, held_, 0);
 }
 
-// A close frame would stand behind what the client does not take, and keep all of that.
+// A close frame would wait behind output that the client does not take, and keep all of it.
 std::size_t WebSocketSession::on_memory_scarce() noexcept {
   const std::size_t shared = shared_bytes();
   if (held_ >= shared) {
@@ -235,7 +236,7 @@ std::size_t WebSocketSession::shared_bytes() const noexcept {
   return sum;
 }
 
-// The handler is told by on_close(), as ever; the client may come again.
+// The handler gets on_close() as usual; the client may connect again.
 void WebSocketSession::refuse_message() noexcept {
   if (held_ != 0) ++share_.counters().memory_refusals;
   close(CloseCode::try_again_later, "There is no memory for the message at present.");
@@ -251,7 +252,7 @@ void WebSocketSession::give_message(Bytes payload, bool text) noexcept {
 
 void WebSocketSession::on_peer_close() noexcept {
   tell_close(machine_.close_code(), machine_.payload());
-  // False when it is the answer to ours: then everything has been said.
+  // False if it is the answer to our close frame: nothing is left to send.
   if (machine_.state() == ws::State::answering &&
       !machine_.close(machine_.close_code(), {}, now(), carrier_.outbox())) {
     carrier_.reset();
@@ -284,7 +285,7 @@ void WebSocketSession::call_handler(Call&& call) noexcept {
   }
 }
 
-// Within the handler of the exception.
+// Called in the catch block of the exception.
 void WebSocketSession::on_handler_failed(Bytes what) noexcept {
   FailureObserver* const observer = share_.options().failures;
   if (observer == nullptr) return;
@@ -307,7 +308,7 @@ void WebSocketSession::tell_close(CloseCode code, Bytes reason) noexcept {
 
 // ---- what is sent ------------------------------------------------------------------------------
 
-// Neither side has ended, as far as the handler knows.
+// Returns true if neither side has ended, as far as the handler knows.
 bool WebSocketSession::may_send() const noexcept {
   return machine_.may_send() && !close_told_ && !carrier_.finishing();
 }
@@ -369,8 +370,8 @@ void WebSocketSession::limit_queue() noexcept {
 void WebSocketSession::close(CloseCode code, Bytes reason) noexcept {
   if (!may_send()) return;
   if (!machine_.close(code, reason, now(), carrier_.outbox())) carrier_.reset();
-  drop_message();     // the rest of it is not wanted
-  carrier_.resume();  // the client's close frame is
+  drop_message();     // the rest is not wanted
+  carrier_.resume();  // but the client's close frame is
   update_deadline();
   flush_later();
 }
@@ -383,7 +384,7 @@ void WebSocketSession::resume() noexcept {
   if (!carrier_.paused_by_handler()) return;
   carrier_.resume();
   machine_.restart_deadline(now());
-  carrier_.want_writable();  // on_writable() asks the machine, which may need no bytes
+  carrier_.want_writable();  // on_writable() asks the machine again, which may need no bytes
   flush_later();
 }
 

@@ -1,12 +1,12 @@
-// WebSocketSession: the ws machine on what carries it: it pulls events, lets the handler have the
-// messages, and ends what has to end.
+// WebSocketSession: the ws machine on a carrier: it pulls events, passes the messages to the
+// handler, and ends the connection.
 //
 // Owns       the machine; the handler; a message that is not complete, compressed if it came so.
 // Borrows    the WebSocketShare of its reactor; its carrier.
 // Thread     its reactor's.
 // Allocates  for a message that does not arrive at once.
-// Invariant  an idle one owns nothing beside its handler. The on_…() calls are its carrier's, as a
-//            net::Session has them, and never nest.
+// Invariant  an idle session owns nothing in addition to its handler. The carrier makes the on_…()
+//            calls, as a net::Session gets them, and they never nest.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace katana::session {
 
-// What the WebSocket sessions of one reactor share.
+// The state that the WebSocket sessions of one reactor share.
 class WebSocketShare {
  public:
   // Counts in `counters`, which is borrowed, as is `observer`, which may be null.
@@ -39,9 +39,9 @@ class WebSocketShare {
   ExchangeObserver* observer() const noexcept { return observer_; }  // null: no observer
   // Buffers that all machines of the reactor share.
   ws::Context& context() noexcept { return context_; }
-  // Through which other threads reach the sessions.
+  // Lets other threads reach the sessions.
   const std::shared_ptr<WebSocketPost>& post() noexcept { return post_; }
-  // What is there once for all of them: for compression, and posted by other threads.
+  // The memory that all sessions share: for compression, and for posts of other threads.
   std::size_t memory_bytes() const noexcept {
     return deflate_memory_.size() + options_.posted_bytes_max;
   }
@@ -56,12 +56,11 @@ class WebSocketShare {
   std::shared_ptr<WebSocketPost> post_;
 };
 
-// What is kept of the request that became a WebSocket connection, for as long as that lives, and
-// where it is counted until then. One piece of the recycler's, so that a session pays a pointer for
-// it.
+// The part of the upgrade request that is kept as long as its WebSocket connection, and its places
+// in limits. It is one piece of the recycler's memory: a session then stores one pointer for it.
 class UpgradeRequest {
  public:
-  // Gives the memory back to the recycler.
+  // Returns the memory to the recycler.
   struct Delete {
     void operator()(UpgradeRequest* request) const noexcept {
       const std::size_t bytes = sizeof(UpgradeRequest) + request->ids_size();
@@ -70,19 +69,19 @@ class UpgradeRequest {
     }
   };
   using Pointer = std::unique_ptr<UpgradeRequest, Delete>;  // owns it
-  // Copies the ids, of which each is cut at 255 bytes; the rest outlives the connection. `route`
-  // may be null. Throws std::bad_alloc.
+  // Copies the ids, each cut at 255 bytes; the other arguments outlive the connection. `route` may
+  // be null. Throws std::bad_alloc.
   static Pointer make(Bytes subprotocol, const RouteMark* route, Bytes request_id, Bytes trace_id,
                       Instant now);
 
-  // The one that the handshake agreed on; empty: none.
+  // The agreed subprotocol; empty: none.
   Bytes subprotocol() const noexcept { return subprotocol_; }
   const RouteMark* route() const noexcept { return route_; }               // null: no route matched
   Bytes request_id() const noexcept { return {ids(), request_id_size_}; }  // for logs; empty: none
   Instant time() const noexcept { return time_; }  // when the handshake ended
   // The id for logs; empty: none.
   Bytes trace_id() const noexcept { return {ids() + request_id_size_, trace_id_size_}; }
-  // Of the request, which counts for as long.
+  // Keeps the places of the request, which counts as long as the connection.
   void keep_places(RequestShare places) noexcept { places_ = std::move(places); }
 
  private:
@@ -99,9 +98,9 @@ class UpgradeRequest {
   // The ids follow.
 };
 
-// What was agreed on in the handshake.
+// The terms that the handshake agreed on.
 struct WebSocketTerms {
-  int window_bits = 0;                   // of what we compress with; 0: nothing is compressed
+  int window_bits = 0;                   // for our compression; 0: nothing is compressed
   UpgradeRequest::Pointer request = {};  // null: not known
 };
 
@@ -119,12 +118,12 @@ class WebSocketSession final : public WebSocket {
   void on_writable() noexcept;
   void on_deadline() noexcept;
   void on_drain() noexcept;
-  // Of a message that is not complete, as they came.
+  // The bytes of an incomplete message, as they arrived.
   std::size_t held_bytes() const noexcept { return message_.size(); }
-  // Of it, what is charged to the reactor's memory, and what the outbox refers to of messages that
-  // several share: counts that.
+  // The bytes charged to the reactor's memory for it, plus the outbox's references to messages that
+  // several connections share.
   std::size_t kept_bytes() const noexcept { return held_ + shared_bytes(); }
-  // Gives up the larger of the two: the message (1013), or the connection.
+  // Ends the larger of the two: the message (1013), or the connection.
   std::size_t on_memory_scarce() noexcept;
 
   // ---- WebSocket ----
@@ -144,7 +143,7 @@ class WebSocketSession final : public WebSocket {
   Outbox& outbox() noexcept override { return carrier_.outbox(); }
 
   // ---- for WebSocketPost and Topics ----
-  // A message of frame_message().
+  // Queues a message of frame_message().
   void deliver(Batch& message) noexcept;
   WebSocketShare& share() noexcept { return share_; }
   Slot slot();
@@ -185,13 +184,13 @@ class WebSocketSession final : public WebSocket {
   ws::Machine machine_;
   std::unique_ptr<WebSocketHandler> handler_;
   Text message_;
-  std::size_t held_ = 0;                   // by message_, charged to the reactor's memory
+  std::size_t held_ = 0;                   // for message_, charged to the reactor's memory
   const UpgradeRequest::Pointer request_;  // null: not known
   Slot slot_;
-  Instant return_at_ = never;   // the client is then told to come back (1012)
-  bool in_call_ = false;        // inside a call by the carrier, which settles what was done
-  bool close_told_ = false;     // to the handler
-  bool writable_owed_ = false;  // it was told that the queue is full
+  Instant return_at_ = never;   // the client is then told to reconnect (1012)
+  bool in_call_ = false;        // inside a call by the carrier, which completes the work
+  bool close_told_ = false;     // the handler was told
+  bool writable_owed_ = false;  // the handler was told that the queue is full
 };
 
 }  // namespace katana::session

@@ -1,5 +1,5 @@
-// WebSocketSession on a reactor in virtual time: messages, the end, time, backpressure, and those
-// who send from elsewhere.
+// WebSocketSession on a reactor in virtual time: messages, the end, time, backpressure, and senders
+// on other threads.
 #include "katana/http/session/websocket_session.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace katana::session {
 namespace {
 
-// Notes what it is told, and does what its test says.
+// Records the calls, and does what its test says.
 struct Notes {
   std::vector<std::string> events;
   std::function<void(WebSocket&)> at_open;
@@ -91,7 +91,7 @@ class WebSocketSessionTest : public net::ReactorTest {
     accept(1);
     return static_cast<std::uint32_t>(world_.links.size() - 1);
   }
-  // What a client sends, with a mask of zero.
+  // A frame as a client sends it, with a mask of zero.
   static std::string frame(ws::Opcode opcode, Bytes payload, bool last = true) {
     std::string out(ws::header_bytes_max, '\0');
     const char* const end =
@@ -337,7 +337,7 @@ TEST_F(WebSocketSessionTest, a_handler_that_pauses_gets_the_rest_when_it_resumes
   const auto link = open();
   bytes(link, frame(ws::Opcode::text, "a") + frame(ws::Opcode::text, "b"));
   turn();
-  turn(seconds(120));  // its silence is not the client's doing
+  turn(seconds(120));  // the client is not at fault for the silence
   expect_events({"open", "text a"});
   EXPECT_EQ(frames(link), Words{});
   notes_.sockets.back()->resume();
@@ -546,7 +546,7 @@ TEST_F(WebSocketSessionTest, a_new_topic_examines_a_few_names_however_many_there
   EXPECT_LE(topics.statistics().examined, 3 * 400u);
   for (const std::uint32_t link : links) broken(link);
   turn();
-  // The same connection goes from topic to topic, as clients who choose the names can make it do.
+  // One connection changes from topic to topic, as clients that choose the names can make it do.
   (void)open();
   for (int count = 0; count < 10'000; ++count) {
     const std::string name = "passing " + std::to_string(count);

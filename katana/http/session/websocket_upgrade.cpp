@@ -19,7 +19,7 @@ Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
   const Client client = exchange.client(head);
   const ws::HandshakeOptions wanted{
       .origins = options.any_origin ? ws::Origins::any : ws::Origins::same_host,
-      // A proxy may have put its own into Host.
+      // A proxy may have replaced Host.
       .host = exchange.arrival().from_proxy() ? client.host : Bytes(),
       .is_secure = client.is_secure(),
       .more_origins = options.origins,
@@ -30,7 +30,7 @@ Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
   if (judged.handshake.refusal == ws::HandshakeRefusal::none) return judged;
   ++share->counters().handshakes_refused;
   const ws::HandshakeRefusalText& text = ws::text_of(judged.handshake.refusal);
-  // There is no Upgrade to name in HTTP/2, without which 426 says nothing (RFC 9110 §15.5.22).
+  // HTTP/2 has no Upgrade, and 426 means nothing without it (RFC 9110 §15.5.22).
   judged.status = wanted.on_stream && text.status == 426 ? 400 : text.status;
   judged.detail = text.sentence;
   return judged;

@@ -17,7 +17,7 @@ struct Clocks {
   std::int64_t wall_clock_s = 0;  // since 1970, a tick of the kernel behind at most
 };
 
-// A system call through the vDSO.
+// Reads the monotonic clock, by a system call through the vDSO.
 inline Instant read_monotonic() noexcept {
   timespec monotonic;
   clock_gettime(CLOCK_MONOTONIC, &monotonic);
@@ -28,7 +28,7 @@ inline Instant read_monotonic() noexcept {
 inline Clocks read_clocks() noexcept {
   const Instant now = read_monotonic();
   timespec wall;
-  clock_gettime(CLOCK_REALTIME_COARSE, &wall);  // a second is wanted, so the cheap one will do
+  clock_gettime(CLOCK_REALTIME_COARSE, &wall);  // the cheap clock: a second suffices
   return {now, wall.tv_sec};
 }
 

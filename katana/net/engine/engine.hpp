@@ -1,79 +1,83 @@
 // The engine contract: the only thing that the reactor knows of the kernel.
 //
-// An engine moves bytes between the kernel and a Sink. It knows neither what the bytes mean nor who
-// consumes them. Four facts cross this line, the same for every protocol and every engine: bytes
-// arrived, bytes accepted, time passed, closed. The contract is completion-shaped: readiness is a
-// completion that happens to finish at once.
+// An engine moves bytes between the kernel and a Sink. It knows neither the meaning of the bytes
+// nor their consumer. Four facts cross this line, the same for every protocol and every engine:
+// bytes arrived, bytes accepted, time passed, closed. The contract is completion-shaped: readiness
+// is a completion that happens to finish at once.
 //
 // An engine is a class template over its Sink and has these members (concept Engine below):
 //
 //   Engine(const Options&, Sink&, …)
-//   Result<void> start()              takes its kernel resources; an Error says which one is
-//   missing
+//   Result<void> start()              takes its kernel resources. An Error names the missing one.
 //   Result<Listener> listen(const ListenOptions&)
 //   uint16_t port(Listener) const
 //   int socket(Listener) const        its descriptor; -1: it has none
 //   Result<Link> connect(const ConnectOptions&)
-//                                     a link at once, whose server has to answer: until then it
-//                                     takes no byte, and a send() is pending. Whether the server
-//                                     answers is told as ever: by on_sent(), or on_closed(link)
-//   int detach(Link)                  within its on_accepted(), before anything else is done with
-//                                     it: the link is gone, and its socket the caller's, for
-//                                     another engine of this kind
-//   Result<Link> adopt(int)           a link of what detach() gave, as if accepted here, but
-//                                     on_accepted() is not called. REQUIRES a free link. An Error:
-//                                     the socket is closed
-//   void discard(int)                 what detach() gave, and nobody adopts: sends a reset
-//   int failure(Link)                 once on_closed(link) is called, and before close(): why, as
-//                                     errno has it; 0 when it is not known
+//                                     returns a link at once, before the server answers. Until
+//                                     the answer the link takes no byte, and a send() is pending.
+//                                     The answer is reported by on_sent() or on_closed(link).
+//   int detach(Link)                  only within its on_accepted(), before any other use of the
+//                                     link. The link is gone. Its socket belongs to the caller,
+//                                     for another engine of this kind.
+//   Result<Link> adopt(int)           makes a link of a socket from detach(), as if accepted here,
+//                                     but does not call on_accepted(). REQUIRES a free link. After
+//                                     an Error the socket is closed.
+//   void discard(int)                 sends a reset on a socket from detach() that no engine
+//                                     adopts, and closes it
+//   int failure(Link)                 the reason as an errno value, after on_closed(link) and
+//                                     before close(); 0 when it is not known
 //   void pause_accept()               takes no more connections; the kernel's queue holds them
 //   void resume_accept()
-//   void close_listeners()            no new handshake begins; those that completed are still
-//                                     delivered, then the listeners close
+//   void close_listeners()            no new handshake begins. Connections whose handshake is
+//                                     complete are still delivered, then the listeners close.
 //   void hand_over(Listener)          another process accepts from its socket: close_listeners()
-//                                     leaves it to that, with all that waits in its queue
-//   bool accepting() const            false once they have, and what was accepted for sending on
-//                                     links that are closed by now is with the kernel
+//                                     leaves to it all connections that wait in the queue
+//   bool accepting() const            false once the listeners are closed, and the kernel has all
+//                                     output of links that are closed by now
 //   Sent send(Link, span<const iovec>, size_t& accepted)
-//                                     the array is borrowed for the call, the bytes until
-//                                     on_sent(), on_closed(link) or close(). At least one byte
+//                                     REQUIRES at least one byte. The array is borrowed for the
+//                                     call, the bytes until on_sent(), on_closed(link) or close().
+//
 //   Sent send_file(Link, span<const iovec>, FilePart, size_t& accepted)
-//                                     as send(), and behind those bytes, which may be none, the
-//                                     part of the file, which is at least one byte. It is read
-//                                     before the call returns, and only as far as it is accepted;
-//                                     it may be taken in part even if there is room for more, so
-//                                     that one link does not keep the turn. `completed` then says
-//                                     how much, and no on_sent follows. `failed` also when the
-//                                     file ends before the part does
-//   void pause_receive(Link)          no on_bytes and no on_closed(input) until resumed; see Closed
-//                                     for a link that breaks meanwhile
+//                                     as send(), followed by the part of the file. The bytes
+//                                     before it may be none; the part has at least one byte. The
+//                                     file is read before the call returns, and only as far as it
+//                                     is accepted. An engine may take a part of it even if there
+//                                     is room for more: one link then does not keep the turn.
+//                                     `completed` then says how much, and no on_sent follows.
+//                                     `failed` also when the file ends before the part does.
+//
+//   void pause_receive(Link)          no on_bytes and no on_closed(input) until resumed. See Closed
+//                                     for a link that breaks meanwhile.
+//
 //   void resume_receive(Link)
 //   void limit_receive(Link, size_t)  from the next receive on, one on_bytes brings at most so many
 //                                     bytes; at least one
-//   void shutdown_send(Link)          what was accepted is delivered, followed by the end of
-//                                     the stream. REQUIRES no pending send
+//   void shutdown_send(Link)          delivers the accepted bytes, then the end of the stream.
+//                                     REQUIRES no pending send.
 //   void close(Link)                  the link is gone: no event follows, nothing is borrowed
 //   void reset(Link)                  as close(), and sends a reset
 //   Result<void> watch(int fd, Watcher&)
 //                                     on_ready() while fd is readable; `fd` is borrowed
 //   void unwatch(int fd)
-//   void wake()                       from any thread: a turn() that waits, or else the next one,
-//                                     waits no longer
+//   void wake()                       from any thread: ends the wait of the turn() that waits now,
+//                                     or else of the next one
 //   void turn(Duration wait_max)      waits at most so long, calls on_turn(now) once, then delivers
-//                                     what happened
+//                                     the events
 //   Instant now() const               read once per turn
 //   Instant read_clock() const        the time at this moment; engines of virtual time have none
 //   int64_t wall_clock_s() const      Unix time, read with now()
-//   size_t memory_bytes() const       the most that it has for bytes on their way, once started
-//   size_t memory_used() const        of that, what it has now
+//   size_t memory_bytes() const       the most memory for bytes in transit, once started
+//   size_t memory_used() const        the part of it that is in use now
 //
 // and calls these of its Sink:
 //
 //   bool on_accepted(Link, Listener, const PeerEndpoint&)
-//                                     who connected, as the kernel said it when it was accepted: a
-//                                     socket that was reset since cannot be asked any more.
-//                                     Family::none: it could not be told. False: refused, the
-//                                     engine closes it at once
+//                                     the address is the one that the kernel reported at the
+//                                     accept. A socket that was reset since has none any more.
+//                                     Family::none: it is not known. False: the sink refuses the
+//                                     connection, and the engine closes it at once.
+//
 //   void on_bytes(Link, Bytes)        borrowed for the call; never empty
 //   void on_sent(Link, size_t count)  the pending send is over and took `count` (0 …) bytes more
 //   void on_closed(Link, Closed)      see Closed
@@ -82,8 +86,8 @@
 //                                     work again
 //   void on_turn(Instant now)
 //
-// Any member may be called from inside any Sink call. Link is index + generation (0: no link): a
-// call for a link that is gone is ignored, so a late completion dies in one place. A full table of
+// Any member may be called from inside any Sink call. Link is index + generation (0: no link). A
+// call for a link that is gone is ignored: late completions need no other check. A full table of
 // links is no failure: connections wait in the kernel's queue until a link is closed.
 #pragma once
 
@@ -110,21 +114,22 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
-// What became of a send() or send_file().
-//   completed  every byte is taken, by the kernel or by an engine that copied it; `accepted` is
+// The outcome of a send() or send_file().
+//   completed  Every byte is taken, by the kernel or by an engine that copied it; `accepted` is
 //              their count. No on_sent follows.
-//   pending    the kernel took `accepted` bytes so far; on_sent() follows, and no send() may be
-//              called before it. Where the connection turns out to be broken, what arrived before
-//              follows, and then on_closed(link) instead of on_sent().
-//   failed     the link is gone, or was told to be, or the file ended too soon; the reactor closes
-//              the link. No event follows.
+//   pending    The kernel took `accepted` bytes so far. on_sent() follows, and no send() may be
+//              called before it. On a broken connection the bytes that arrived earlier follow, and
+//              then on_closed(link) instead of on_sent().
+//   failed     The link is gone, or on_closed(link) has been called, or the file ended too soon.
+//              The reactor closes the link. No event follows.
 enum class Sent : std::uint8_t { completed, pending, failed };
 
 // Why on_closed() was called. In both cases the reactor has to close the link.
-//   input  the other side sends no more; it may still receive.
-//   link   the connection is gone in both directions (reset or error). Bytes that arrived before
-//          come first. A paused link is told at once: the reactor closes it, or resumes it for
-//          those bytes, and is told again behind them. No other event follows.
+//   input  The other side sends no more; it may still receive.
+//   link   The connection is gone in both directions (reset or error). Bytes that arrived before
+//          come first. For a paused link on_closed(link) is called at once. The reactor then closes
+//          it, or resumes it for those bytes; on_closed(link) is called again after them. No other
+//          event follows.
 enum class Closed : std::uint8_t { input, link };
 
 // Why accepting stopped without a call of pause_accept().
@@ -132,17 +137,17 @@ enum class Closed : std::uint8_t { input, link };
 //   memory       the kernel has no memory for a socket
 enum class AcceptFailure : std::uint8_t { descriptors, memory };
 
-// Told when a watched descriptor can be read. Borrowed from watch() to unwatch().
+// Receives a call when a watched descriptor can be read. Borrowed from watch() to unwatch().
 class Watcher {
  public:
-  // On the engine's thread, within turn(). Unread input is reported again.
+  // Called on the engine's thread, within turn(). Unread input is reported again.
   virtual void on_ready() noexcept = 0;
 
  protected:
   ~Watcher() = default;
 };
 
-// What an engine calls; see above. All calls are made within turn().
+// The members of a sink; see above. All calls are made within turn().
 template <class S>
 concept Sink =
     requires(S sink, Link link, Listener listener, Bytes bytes, std::size_t count, Closed closed,

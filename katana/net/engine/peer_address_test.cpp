@@ -1,4 +1,4 @@
-// The text of addresses, held against inet_ntop().
+// The text of addresses, compared with inet_ntop().
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
@@ -71,8 +71,8 @@ TEST(PeerAddress, every_octet_of_ipv4_is_written_as_inet_ntop_writes_it) {
   }
 }
 
-// Which groups are zero decides where "::" stands; each of them in turn, with others of every
-// length.
+// The position of "::" depends on the zero groups: the test tries each pattern of zeros, with other
+// groups of every length.
 TEST(PeerAddress, every_pattern_of_zeros_of_ipv6_is_written_as_inet_ntop_writes_it) {
   std::mt19937 random(1);
   for (unsigned zeros = 0; zeros < 256; ++zeros) {

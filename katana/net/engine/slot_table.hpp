@@ -1,13 +1,12 @@
-// SlotTable: the slots of an engine's links. Slots that were given back are taken again, the last
-// one first, because it is the one in cache; only then is another one made.
+// SlotTable: the slots of an engine's links. A freed slot is reused before a new one is made. The
+// last one freed comes first, because it is still in cache.
 //
 // Owns       the slots.
 // Thread     the engine's.
-// Allocates  at construction only: room for all. With Touch::as_taken a slot that no link ever had
-//            is not touched, so an engine that could have many links and has few costs the memory
-//            of few.
-// Fails      find() is null when the link is gone, or 0; take() REQUIRES a table not full.
-// Invariant  a slot's generation changes when its link ends, so what comes late finds nothing.
+// Allocates  at construction only: room for all. With Touch::as_taken an unused slot is not written
+//            to: only slots that a link has had cost memory.
+// Fails      find() is null when the link is gone, or 0; take() REQUIRES a table that is not full.
+// Invariant  a slot's generation changes when its link ends: late events find no link.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +20,15 @@ namespace katana::engine {
 // When the memory of a slot is first written.
 enum class Touch : std::uint8_t { as_taken, at_start };
 
-// A Slot has `int fd`, -1 of a free one; `uint32_t generation`, 1 at first; `uint32_t next_free`,
-// which may lie where another member of a taken one does.
+// A Slot has three members. `int fd` is -1 in a free slot. `uint32_t generation` is 1 at first.
+// `uint32_t next_free` may share its place with a member of a taken slot.
 template <class Slot>
 class SlotTable {
  public:
   explicit SlotTable(std::uint32_t links_max, Touch touch = Touch::as_taken)
       : links_max_(links_max), available_(links_max) {
     slots_.reserve(links_max);
-    add_free();  // so that Link{}, which is no link, finds a slot that is not its own
+    add_free();  // Link{}, which is no link, then finds this free slot
     if (touch == Touch::as_taken) return;
     slots_.resize(links_max);
     for (std::uint32_t index = 0; index < links_max; ++index) slots_[index].next_free = index + 1;
@@ -44,14 +43,14 @@ class SlotTable {
   // REQUIRES a link of this table, open or not.
   Slot& operator[](Link link) noexcept { return slots_[link.index]; }
 
-  // How many links there can be.
+  // The most links that can exist.
   std::uint32_t links_max() const noexcept { return links_max_; }
-  // How many more than there are.
+  // The number of links that can still be taken.
   std::uint32_t available() const noexcept { return available_; }
   // No link can be taken until one is given back.
   bool is_full() const noexcept { return available_ == 0; }
 
-  // A link of that socket. REQUIRES that the table is not full.
+  // Takes a free slot for a link of that socket. REQUIRES that the table is not full.
   Link take(int fd) noexcept {
     if (first_free_ == none) add_free();
     const std::uint32_t index = first_free_;
@@ -61,7 +60,7 @@ class SlotTable {
     slot.fd = fd;
     return {index, slot.generation};
   }
-  // Its socket is closed, or somebody else's.
+  // Frees the slot. Its socket is closed, or belongs to another owner.
   void give(Link link, Slot& slot) noexcept {
     const std::uint32_t generation = slot.generation + 1;
     slot = Slot{};
@@ -71,7 +70,7 @@ class SlotTable {
     ++available_;
   }
 
-  // Those that a link has, or had.
+  // All slots that have been taken at least once.
   auto begin() noexcept { return slots_.begin(); }
   auto end() noexcept { return slots_.end(); }
 

@@ -95,8 +95,9 @@ bool set_option(int socket, int level, int name, int value) {
   return setsockopt(socket, level, name, &value, sizeof value) == 0;
 }
 
-// The kernel asks a peer that is silent for half of the time every sixth of it, and gives up at the
-// first question after all of it (tcp(7), TCP_USER_TIMEOUT). Linux takes all of these.
+// After half of the time the kernel asks the silent other side, then every sixth of it. It gives up
+// at the first question after all of it (tcp(7), TCP_USER_TIMEOUT). Linux accepts all of these
+// options.
 void notice_vanished(int socket, Duration after) {
   const auto whole_s = static_cast<int>(std::clamp<std::int64_t>(after.count_ms() / 1000, 2, 3600));
   (void)set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -111,8 +112,8 @@ std::string name_of(const ConnectOptions& options) {
   return fmt::format("{}:{}", options.address, options.port);
 }
 
-// SO_REUSEPORT would let a second server share the port in silence, so the first socket of a
-// process binds once without it to find out whether the port is free.
+// SO_REUSEPORT would let a second server share the port in silence. The first socket of a process
+// therefore binds once without it to find out whether the port is free.
 bool port_is_taken(const Address& address) {
   const int probe = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return false;
@@ -140,7 +141,7 @@ Error no_link_left(std::size_t links_max) {
 
 namespace {
 
-// Our own descriptor for a socket that another owner has bound and made listen.
+// Makes our own descriptor for a socket that another owner has bound and made listen.
 Result<int> share_listener(const ListenOptions& options) {
   const std::string action = fmt::format("listen on the given socket {}", options.socket);
   int listening = 0;
@@ -154,7 +155,7 @@ Result<int> share_listener(const ListenOptions& options) {
   }
   const int listener = fcntl(options.socket, F_DUPFD_CLOEXEC, 0);
   if (listener < 0) return std::unexpected(system_error(action.c_str(), errno));
-  // Ignored where the socket is not of TCP: then there is nothing to hurry or to wait for.
+  // Errors are ignored: a socket that is not TCP has nothing to hurry or to wait for.
   (void)set_option(listener, IPPROTO_TCP, TCP_NODELAY, 1);
   if (options.peer_speaks_first) (void)set_option(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1);
   const int flags = fcntl(listener, F_GETFL);
@@ -239,7 +240,7 @@ std::uint16_t port_of(int listener) noexcept {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
   if (getsockname(listener, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return 0;
-  // sin_port and sin6_port stand at the same place.
+  // sin_port and sin6_port have the same place.
   sockaddr_in address;
   std::memcpy(&address, &storage, sizeof address);
   return ntohs(address.sin_port);
@@ -282,8 +283,8 @@ Result<void> prefer_listeners(int listener, std::span<const unsigned> positions)
 
 namespace {
 
-// For a socket that blocks: while this lives, it does not. What io_uring has armed on it goes on as
-// it began, because the flag is looked at when a request is submitted.
+// Makes a blocking socket non-blocking for its lifetime. Requests that io_uring has armed on the
+// socket go on unchanged, because the flag is checked at their submission.
 class WithoutBlocking {
  public:
   WithoutBlocking(int socket, Blocking blocks) noexcept
@@ -300,14 +301,14 @@ class WithoutBlocking {
   int socket_;
 };
 
-// Until the kernel takes no more or everything is sent; a short count alone does not tell a full
-// socket from the end of the file.
-// Of sendfile(2), which reports what befalls the file by other numbers.
+// True for errors of the connection. sendfile(2) reports errors of the file by other numbers.
 bool is_broken(int error_number) noexcept {
   return error_number == EPIPE || error_number == ECONNRESET || error_number == ETIMEDOUT ||
          error_number == EHOSTUNREACH || error_number == ENOTCONN;
 }
 
+// Sends until the kernel takes no more or everything is sent. A short count alone does not tell a
+// full socket from the end of the file.
 void send_part(int socket, FilePart part, FileSent& sent) noexcept {
   auto left = static_cast<std::size_t>(std::min<std::uint64_t>(part.size, file_bytes_per_send_max));
   auto offset = static_cast<off_t>(part.offset);
@@ -373,7 +374,7 @@ FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart
 
 namespace {
 
-// A Unix-domain peer has no address; the kernel remembers who it was when it connected, also once
+// A Unix-domain client has no address. The kernel remembers its user from the connect, also after
 // it has left.
 PeerEndpoint local_peer_of(int socket) noexcept {
   PeerEndpoint peer;

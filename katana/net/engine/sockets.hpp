@@ -1,5 +1,5 @@
-// Sockets: the cold system calls of the engines on a real kernel. Everything that happens once per
-// listener or in an error.
+// Sockets: the cold system calls of the engines on a real kernel. They run once per listener or
+// after an error.
 //
 // Owns     nothing; descriptors are plain ints that the engine owns.
 // Thread   any.
@@ -19,46 +19,42 @@
 
 namespace katana::engine {
 
-// A non-blocking listening socket with SO_REUSEPORT, so that every reactor has its own queue, and
-// with the options that accepted sockets inherit (TCP_NODELAY), so that a new connection costs no
-// setsockopt.
+// Opens a non-blocking listening socket with SO_REUSEPORT: every reactor then has its own queue.
+// Accepted sockets inherit its options (TCP_NODELAY), and a new connection costs no setsockopt.
 Result<int> open_listener(const ListenOptions& options);
 
-// A socket that has begun to connect, does not block, and sends without delay (TCP_NODELAY). Of a
-// Unix-domain socket whose listener has a full queue it is an Error: a later one could not be
-// reported.
+// Opens a non-blocking socket that has begun to connect, with TCP_NODELAY. A Unix-domain socket
+// whose listener has a full queue is an Error: it could not be reported later.
 Result<int> open_connection(const ConnectOptions& options);
 
-// Why a socket broke, or could not connect; 0: nothing is known. Says it once.
+// Returns the errno value with which a socket broke or failed to connect, once; 0: none is known.
 int take_socket_error(int socket) noexcept;
 
-// Whether calls wait for the peer. Cannot fail on a socket.
+// Whether calls wait for the other side. Cannot fail on a socket.
 enum class Blocking : bool { no, yes };
 void set_blocking(int socket, Blocking blocking) noexcept;  // sets or clears O_NONBLOCK
 
-// Takes TCP_DEFER_ACCEPT back: a connection is delivered as soon as its handshake is complete.
+// Removes TCP_DEFER_ACCEPT: a connection is delivered as soon as its handshake is complete.
 void accept_at_handshake(int listener) noexcept;
 
-// What accepted sockets inherit from open_listener()'s, set on one of them.
+// Sets on an accepted socket the options that it otherwise inherits from open_listener().
 void set_stream_options(int socket) noexcept;
 
 // The port a listener is bound to.
 std::uint16_t port_of(int listener) noexcept;
 
-// From now on the listener drops SYN segments: no handshake begins, while those under way complete
-// and can be accepted. Closing a listener at once would reset them, and with them requests that
-// were already sent.
+// From now on the listener drops SYN segments. No handshake begins; those under way complete and
+// can be accepted. A close at once would reset them, together with requests that were already sent.
 void refuse_new_handshakes(int listener) noexcept;
 
-// Of the listeners that share a port the kernel gives new connections to those at `positions`
-// alone, each as often as another; none: to all. Positions are counted in the order in which they
-// began to listen, as long as none of them is closed. `listener` is any of them. Connections in
-// the queue of one that gets no more stay there.
+// Among listeners that share a port, gives new connections only to those at `positions`, in equal
+// shares; empty: to all. Positions are counted in the order of listen(2), while none of them is
+// closed. `listener` is any of them. Connections that wait in another queue stay there.
 Result<void> prefer_listeners(int listener, std::span<const unsigned> positions);
 
-// REQUIRES at least one part.
+// Sums the sizes of the parts. REQUIRES at least one part.
 inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
-  std::size_t count = parts[0].iov_len;  // alone: most often it is the only one
+  std::size_t count = parts[0].iov_len;  // first alone: most often it is the only one
   for (std::size_t index = 1; index < parts.size(); ++index) count += parts[index].iov_len;
   return count;
 }
@@ -66,30 +62,29 @@ inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
 // As sendmsg(2), without signals and interruptions.
 ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept;
 
-// sendfile(2) knows no MSG_NOSIGNAL: a client that has left would end the program. Unless the
-// program has set what SIGPIPE does, the signal is ignored from now on.
+// sendfile(2) has no MSG_NOSIGNAL: without this call a client that has left would end the program.
+// Ignores SIGPIPE from now on, unless the program has set its own disposition.
 void ignore_broken_pipes() noexcept;
 
-// What became of send_file_now(). `full`: the socket has no room for more. `failed`: the file ended
-// too soon, or cannot be read. `failure`: the connection broke, and why, as errno has it.
+// The outcome of send_file_now().
 struct FileSent {
   std::size_t accepted = 0;  // bytes of `before` and of the file together
-  bool full = false;         // a poll for room is needed
-  bool failed = false;       // the connection cannot be used any more
-  int failure = 0;           // an errno value; 0 while the connection holds
+  bool full = false;         // the socket has no room left; poll for room
+  bool failed = false;       // the file ended too soon or cannot be read
+  int failure = 0;           // the errno value of a broken connection; else 0
 };
 
-// Sends `before` and then the file, and holds back what is less than a segment until the file
-// follows. Never waits for the other side, whatever the socket's own mode is; at most
-// file_bytes_per_send_max of the file in one call, so that no connection keeps the turn.
+// The most bytes of a file that send_file_now() sends in one call: no connection then keeps the
+// turn.
 inline constexpr std::size_t file_bytes_per_send_max = 1024 * 1024;
-// `before` goes out in front of the file's bytes.
+// Sends `before` and then the file; a partial segment waits until the file follows. Never waits for
+// the other side, in either mode of the socket.
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept;
 
-// What accept4(2) writes the other side's address into, so that it is known without a further
-// system call and even when the other side has reset the connection by then. Of a Unix-domain
-// socket only the family fits, and nothing else is needed.
+// The memory into which accept4(2) writes the address of the other side. The address is then known
+// without a further system call, even after a reset. For a Unix-domain socket only the family fits,
+// and nothing else is needed.
 class AcceptedPeer {
  public:
   sockaddr* address() noexcept { return reinterpret_cast<sockaddr*>(&storage_); }  // for accept4()
@@ -97,7 +92,7 @@ class AcceptedPeer {
     size_ = sizeof storage_;
     return &size_;
   }
-  // REQUIRES that accept4() has written it, and returned `socket`.
+  // REQUIRES that accept4() has filled it and returned `socket`.
   PeerEndpoint endpoint(int socket) const noexcept;
 
  private:
@@ -105,23 +100,23 @@ class AcceptedPeer {
   socklen_t size_ = 0;
 };
 
-// For who has accepted without an address: one system call (getpeername), and of a Unix-domain
-// socket one more. `none` when the connection is gone.
+// The endpoint of a socket that was accepted without an address, by getpeername(2). A Unix-domain
+// socket costs one more system call. `none` when the connection is gone.
 PeerEndpoint peer_of(int socket) noexcept;
 
-// The numeric address that a socket is bound to; empty when it is none of IP.
+// The numeric address that a socket is bound to; empty when it is no IP address.
 std::string address_of(int socket);
 
-// Of a socket that could not be sent to: what arrived can still be read, and behind it is the end,
-// whatever the failure was. Wakes who polls it.
+// Ends both directions of a socket after a failed send. Bytes that arrived can still be read; the
+// end follows them. Wakes a poll on the socket.
 void end_both_sides(int socket) noexcept;
 
 // Makes the next close() send a reset.
 void reset_on_close(int socket) noexcept;
 
-// "cannot ACTION: REASON", with the code that fits errno.
+// Builds "cannot ACTION: REASON", with the code that fits errno.
 Error system_error(const char* action, int error_number);
-// Of a connect() while every link is in use.
+// The Error of a connect() while every link is in use.
 Error no_link_left(std::size_t links_max);
 
 }  // namespace katana::engine

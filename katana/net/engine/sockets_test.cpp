@@ -104,7 +104,7 @@ class SharedPort : public testing::Test {
   ~SharedPort() override {
     for (const int each : listeners) close(each);
   }
-  // Of 64 connections, those that each listener gets.
+  // The number of connections that each listener gets, of 64.
   std::array<int, 3> given_to_each() {
     std::array<int, 3> counts{};
     for (int connection = 0; connection < 64; ++connection) {

@@ -17,7 +17,7 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
-// Defined: calls go through the C library, so that sanitizers see them.
+// Defined: calls go through the C library, where sanitizers see them.
 #define KATANA_CALLS_OF_THE_C_LIBRARY 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -9,7 +9,7 @@ std::unique_ptr<net::Transform> ProxyTransforms::make(BlockPool& blocks) noexcep
   return std::unique_ptr<net::Transform>(new (std::nothrow) ProxyTransform(*this, blocks));
 }
 
-// The one is gone before the other is made.
+// Each connection has only one of the two at a time.
 std::size_t ProxyTransforms::heap_bytes_each() const noexcept {
   const std::size_t next = next_ != nullptr ? next_->heap_bytes_each() : 0;
   return std::max(sizeof(ProxyTransform), next);

@@ -1,17 +1,17 @@
 // ProxyTransforms: a TransformFactory for listeners behind a proxy that speaks the PROXY protocol.
-// ProxyTransform: waits for the header of one connection, and hands on: to TLS, or to the session
-// itself. From then on the connection costs what any other does, and its peer is whom the proxy
+// ProxyTransform: waits for the header of one connection, then hands over to TLS or to the session.
+// From then on the connection costs as much as any other. Its client is the one that the proxy
 // named.
 //
-// The listener decides which addresses may speak for others (net::ListenerGuard::peers): a
-// connection that comes here is believed.
+// The listener decides which addresses may send a header (`net::ListenerGuard::peers`). The header
+// of every connection that comes here is trusted.
 //
 // Owns       the counts; a transform its machine.
-// Borrows    the factory of what follows; it outlives this.
+// Borrows    the factory of the next transform; it outlives this.
 // Thread     its reactor's.
 // Allocates  a transform for each connection, until its header is complete.
 // Fails      a header that is malformed, late or cut is counted, and ends the connection.
-// Invariant  nothing behind the header is looked at here.
+// Invariant  bytes behind the header are not read here.
 #pragma once
 
 #include <array>
@@ -23,16 +23,16 @@
 
 namespace katana::proxy {
 
-// What the listeners of one reactor that are behind proxies have seen.
+// The counts of one reactor's listeners that are behind proxies.
 struct ProxyCounters {
   std::uint64_t named = 0;    // connections whose client was named
-  std::uint64_t unnamed = 0;  // LOCAL, UNKNOWN, a Unix socket: their peer is the proxy
+  std::uint64_t unnamed = 0;  // LOCAL, UNKNOWN, a Unix socket: the client is the proxy
   std::uint64_t late = 0;     // no header in time
-  std::uint64_t cut = 0;      // the proxy left within it
-  // Headers that were not believed, by Refusal.
+  std::uint64_t cut = 0;      // the proxy closed within it
+  // Rejected headers, by Refusal.
   std::array<std::uint64_t, static_cast<std::size_t>(Refusal::count_)> refused{};
 
-  // Whatever the reason.
+  // The sum over all reasons.
   std::uint64_t refused_in_all() const noexcept {
     std::uint64_t sum = 0;
     for (const std::uint64_t each : refused) sum += each;
@@ -42,7 +42,8 @@ struct ProxyCounters {
 
 class ProxyTransforms final : public net::TransformFactory {
  public:
-  // The header has to be complete after `timeout`. `next`: what follows; null: nothing does.
+  // The header has to be complete after `timeout`. `next`: the factory of the transform behind it;
+  // null: none.
   ProxyTransforms(Duration timeout, net::TransformFactory* next, ProxyCounters& counters) noexcept
       : timeout_(timeout), next_(next), counters_(counters) {}
 
@@ -56,7 +57,7 @@ class ProxyTransforms final : public net::TransformFactory {
   ProxyCounters& counters_;
 };
 
-// What stands in front of one connection until its header is complete.
+// The transform of one connection until its header is complete.
 class ProxyTransform final : public net::Transform {
  public:
   ProxyTransform(ProxyTransforms& factory, BlockPool& blocks) noexcept

@@ -13,7 +13,8 @@ namespace {
 using net::Transform;
 using net::TransformEvent;
 
-// Behind the header: passes what comes on, in its own call, once it has seen "!".
+// The transform behind the header: once it has seen "!", it passes bytes on, each time in its own
+// call.
 class LaterTransform final : public Transform {
  public:
   using Transform::Transform;

@@ -1,12 +1,12 @@
 // Carry: the bytes of a connection that were received and not consumed yet.
 //
-// Owns       at most one pooled block, only while it holds bytes: a small one, or a large one
-//            when that is too small.
+// Owns       at most one pooled block, only while it holds bytes: a small block, or a large one if
+//            necessary.
 // Thread     its reactor's.
 // Allocates  never; takes blocks from the reactor's pools.
-// Fails      append() is false when the pools have no block that is large enough; nothing is
-//            then kept.
-// Invariant  bytes() stays where it is until the next append() or consume().
+// Fails      append() returns false and keeps nothing when the pools have no block that is large
+//            enough.
+// Invariant  bytes() stays at its address until the next append() or consume().
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,7 @@
 
 namespace katana::net {
 
-// The pools of one reactor that carries draw from.
+// The pools of one reactor from which carries take their blocks.
 struct CarryPools {
   BlockPool small;  // blocks for the rest of a request
   BlockPool large;  // blocks of receive_bytes_max
@@ -33,7 +33,7 @@ class Carry {
   bool empty() const noexcept { return size_ == 0; }
   Bytes bytes() const noexcept { return {block_ + begin_, size_}; }  // received and not consumed
 
-  // Copies them behind bytes().
+  // Copies the bytes behind bytes().
   bool append(Bytes more) noexcept {
     if (more.size() > pools_->large.block_bytes()) return false;
     if (begin_ + size_ + more.size() > capacity() && !make_space(more.size())) return false;

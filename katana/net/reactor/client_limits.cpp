@@ -61,7 +61,7 @@ ClientLimits::Admission ClientLimits::admit(const engine::PeerEndpoint& peer, bo
   return {ClientRefusal::none, slot_of(index, way)};
 }
 
-// Its own, or a free one, or the first of those whose client has nothing left, or the shared one.
+// Returns the client's entry, or a free one, or the first forgotten one, or the shared one.
 std::size_t ClientLimits::way_of(Set& set, std::uint64_t key, std::int64_t now_ns) noexcept {
   const auto found = std::ranges::find(set.keys, key);
   if (found != std::end(set.keys)) return static_cast<std::size_t>(found - set.keys);
@@ -84,7 +84,7 @@ ClientRefusal ClientLimits::judge(Entry& entry, bool handshakes,
   }
   if (connection_ns_ == 0) return ClientRefusal::none;
   now_ns = entry.seen_ns = std::max(entry.seen_ns, now_ns);
-  // As the time at which it is full again (GCRA).
+  // The rate is kept as the time at which it is full again (GCRA).
   const std::int64_t full_at = std::max(entry.connections_full_at_ns, now_ns) + connection_ns_;
   if (full_at - now_ns > connection_ns_ * options_.connections_burst) return ClientRefusal::rate;
   entry.connections_full_at_ns = full_at;
@@ -141,7 +141,7 @@ Duration ClientLimits::take_bytes(Slot slot, std::size_t bytes, Instant now) noe
 }
 
 std::size_t ClientLimits::receive_max(bool has_burst) const noexcept {
-  constexpr std::uint64_t least = 256;  // of a system call
+  constexpr std::uint64_t least = 256;  // bytes, worth a system call
   const std::uint64_t most = std::max(least, options_.received_bytes_burst);
   if (has_burst) return most;
   return std::clamp(options_.received_bytes_per_s / 8, least, most);

@@ -60,7 +60,7 @@ TEST(ClientLimits, requests_of_a_client_that_a_proxy_names_count_with_its_own) {
   const auto exempt = limits.begin_request(*IpAddress::parse("10.0.0.1"), first_instant);
   ASSERT_TRUE(exempt);
   EXPECT_FALSE(*exempt);
-  // It is another client's entry only when nothing is in progress.
+  // The entry is another client's only when nothing is in progress.
   limits.leave(own.slot);
   EXPECT_EQ(limits.clients(first_instant), 1u);
   first.reset();
@@ -146,7 +146,7 @@ TEST(ClientLimits, a_request_that_outlives_its_connection_counts_and_keeps_the_e
   auto place = limits.begin_request(here.slot);
   ASSERT_TRUE(place);
   limits.leave(here.slot);
-  // More clients than there are entries, so that one of which nothing was left would be taken.
+  // More clients than there are entries: a forgotten entry would be taken.
   for (std::uint32_t number = 0; number < 100; ++number) {
     limits.leave(limits.admit(numbered(number), false, first_instant).slot);
   }
@@ -162,7 +162,7 @@ TEST(ClientLimits, the_rate_of_new_connections_outlives_the_connections) {
   for (int count = 0; count < 2; ++count) {
     limits.leave(limits.admit(limited_peer("192.0.2.1"), false, first_instant).slot);
   }
-  // As many others as there are entries and more: each would take one that was forgotten.
+  // More clients than there are entries: each would take a forgotten one.
   for (std::uint32_t number = 0; number < 100; ++number) {
     const auto admission = limits.admit(numbered(number), false, first_instant);
     if (admission.slot != 0) limits.leave(admission.slot);
@@ -206,7 +206,7 @@ TEST(ClientLimits, a_client_cannot_have_its_count_forgotten_by_others) {
   ClientLimits limits(
       {.connections_max = 1, .connections_per_s = 1, .connections_burst = 2, .clients_max = 64}, 7);
   ASSERT_EQ(refusal_of(limits, limited_peer("192.0.2.1")), ClientRefusal::none);
-  // A thousand addresses, each of which comes and goes.
+  // A thousand addresses; a connection of each opens and closes.
   for (std::uint32_t number = 0; number < 1000; ++number) {
     const auto admission = limits.admit(numbered(number), false, first_instant);
     if (admission.slot != 0) limits.leave(admission.slot);

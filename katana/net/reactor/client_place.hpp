@@ -1,4 +1,4 @@
-// ClientPlace: a request among those of its client, until it is destroyed.
+// ClientPlace: the place of a request among those of its client, until it is destroyed.
 //
 // Borrows    the ClientLimits that gave it.
 // Thread     any.
@@ -12,15 +12,15 @@
 namespace katana::net {
 
 class ClientLimits;
-// Names an entry of ClientLimits; 0: none, for whom nothing is counted.
+// Names an entry of ClientLimits; 0: none, and nothing is counted.
 using ClientSlot = std::uint32_t;
 
 // A place among the requests of a client that are in progress. It belongs to the work of its
-// request, and goes where that goes: from a connection to the task that outlives it. Gives itself
-// back when it is destroyed, on any thread; nothing else does. The limits outlive it.
+// request and moves with it, from a connection to a task that outlives the connection. Only its
+// destructor gives it back, on any thread. The limits outlive it.
 class [[nodiscard]] ClientPlace {
  public:
-  // Of a client whose requests are not counted.
+  // The place of a client whose requests are not counted.
   ClientPlace() noexcept = default;
   ClientPlace(ClientPlace&& other) noexcept
       : limits_(std::exchange(other.limits_, nullptr)), slot_(other.slot_) {}
@@ -33,7 +33,7 @@ class [[nodiscard]] ClientPlace {
     if (limits_ != nullptr) [[unlikely]]
       end();
   }
-  // It is counted.
+  // Whether the request is counted.
   explicit operator bool() const noexcept { return limits_ != nullptr; }
 
  private:

@@ -42,7 +42,7 @@ void ConnectionBalance::Share::begin_recent(Instant now) noexcept {
 ConnectionBalance::Share* ConnectionBalance::Share::find_lighter(std::uint32_t load_max,
                                                                  Instant now) noexcept {
   if (all_.size() == 1 || (coming_.load(std::memory_order_relaxed) & left) != 0) return nullptr;
-  // Of the n - 1 others one, and of the n - 2 that are left another.
+  // Draws one of the n - 1 others, and another one of the remaining n - 2.
   const std::size_t others = all_.size() - 1;
   const std::size_t first = 1 + random_.below(others);
   std::size_t second = first;
@@ -64,14 +64,14 @@ bool ConnectionBalance::Share::reserve(std::uint32_t load_max, Instant now) noex
   do {
     if ((coming & left) != 0) return false;
     if (open_.load(std::memory_order_relaxed) + coming > most) return false;
-    // acq_rel, as in leave(): who has left sees every reservation before it.
+    // acq_rel, as in leave(): a share that has left sees every earlier reservation.
   } while (!coming_.compare_exchange_weak(coming, coming + 1, std::memory_order_acq_rel,
                                           std::memory_order_relaxed));
   return true;
 }
 
 ConnectionBalance::Share::Parcel* ConnectionBalance::Share::free_parcel() noexcept {
-  // They come back roughly in the order in which they went.
+  // Parcels come back roughly in the order in which they were sent.
   for (std::size_t looked = 0; looked < under_way_max; ++looked) {
     Parcel& each = (*parcels_)[next_parcel_];
     // acquire: its receiver has read it.
@@ -86,8 +86,8 @@ void ConnectionBalance::Share::pass(Share& to, const PassedConnection& connectio
   KATANA_CHECK(parcel != nullptr);  // find_lighter() has seen one, and no other thread takes it
   parcel->connection = connection;
   parcel->used.store(true, std::memory_order_relaxed);  // posting publishes it
-  // A thread that finds the list empty announces it: it is not empty again before the message has
-  // run.
+  // A thread that finds the list empty announces it. The list is not empty again before the message
+  // has run.
   if (to.arrivals_.post(*parcel)) to.reactor_->post(*to.arrived_);
 }
 

@@ -1,24 +1,24 @@
-// ConnectionBalance: which of several reactors serves a connection that one of them has accepted.
+// ConnectionBalance: decides which of several reactors serves a connection that one has accepted.
 //
-// The kernel deals connections to the reactors' queues by a hash, as dice do: of 128 the busiest of
-// eight reactors has 22, where 16 are its share. Therefore a reactor that has clearly more
-// connections than another passes on what it accepts, and the other serves it as if it had accepted
-// it.
+// The kernel assigns connections to the reactors' queues by a hash, which is uneven. With 128
+// connections the busiest of eight reactors has 22, where 16 are its share. A reactor that has
+// clearly more connections than another therefore passes accepted ones on. The other serves them as
+// if it had accepted them.
 //
-// It looks at two others, drawn at random, and at the lighter of them: nearly as even as looking at
-// all, without reading every reactor's cache line. Connections on their way count at once, so
-// that a burst is dealt evenly. Connections that end soon are not passed around: as many of them as
-// ended lately, no older than short_life, a reactor may have more than others, because so much
-// evens out without help.
+// It compares with two other reactors, drawn at random, and takes the lighter one. This is nearly
+// as even as a comparison with all, without reading every reactor's cache line. Connections in
+// transit count at once: a burst is dealt evenly. Short connections are not passed around. A
+// reactor may have as many more than others as ended within short_life, because so much evens out
+// without help.
 //
-// Owns       the counts, and a fixed number of places for connections on their way.
-// Borrows    the reactors; it must outlive them. Sockets on their way are the receiver's.
-// Thread     a Share its reactor's, or any while that does not run; what others read of it is
+// Owns       the counts, and a fixed number of places for connections in transit.
+// Borrows    the reactors; it must outlive them. Sockets in transit belong to the receiver.
+// Thread     a Share its reactor's, or any while that does not run; members that others read are
 //            atomic.
 // Allocates  at construction.
-// Fails      never: a reactor that finds none lighter, or no place, keeps the connection.
-// Invariant  nothing is passed to a reactor after its leave(), nor knowingly to one that is full or
-//            stuck; what was on its way by then arrives.
+// Fails      never: a reactor that finds no lighter one, or no place, keeps the connection.
+// Invariant  nothing is passed to a reactor after its leave(), nor knowingly to a full or stuck
+//            one. Connections in transit at that time arrive.
 #pragma once
 
 #include <algorithm>
@@ -39,23 +39,23 @@
 
 namespace katana::net {
 
-// A connection on its way, and all that is known of it.
+// A connection in transit, with all known facts about it.
 struct PassedConnection {
-  int socket = -1;                 // as Engine::detach() gave it
-  engine::Listener listener = 0;   // of the receiver, whose listeners are the same
-  engine::PeerEndpoint peer = {};  // as the acceptor's engine said it
-  ClientLimits::Slot client = 0;   // it was admitted; 0: nothing is counted
+  int socket = -1;                 // result of Engine::detach()
+  engine::Listener listener = 0;   // of the receiver, which has the same listeners
+  engine::PeerEndpoint peer = {};  // reported by the acceptor's engine
+  ClientLimits::Slot client = 0;   // its admission; 0: nothing is counted
 };
 
 class ConnectionBalance {
  public:
   class Share;
 
-  // A connection that has ended before was short, and nothing for others.
+  // A connection that ends within this time is short, and is not passed on.
   static constexpr Duration short_life = milliseconds(250);
-  // A reactor whose turn has lasted longer is not given any.
+  // A reactor whose turn has lasted longer gets no connections.
   static constexpr Duration stuck_after = milliseconds(10);
-  // For one reactor.
+  // The most connections in transit from one reactor.
   static constexpr std::size_t under_way_max = 256;
 
   // REQUIRES at least one.
@@ -72,20 +72,20 @@ class ConnectionBalance {
   const std::unique_ptr<Share[]> shares_;
 };
 
-// What one reactor has. Its cache line is written when a connection opens or closes.
+// The state of one reactor. Its cache line is written when a connection opens or closes.
 class alignas(64) ConnectionBalance::Share {
  public:
   Share() = default;
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
 
-  // Of a reactor that has so many links, and says in `busy_since_ns` when its turn began, in
-  // nanoseconds (never.ns: it waits); `arrived` is posted to it when there is something to take.
-  // All are borrowed. Before any of them runs.
+  // Sets the reactor of this share, before any of them runs. It has `links_max` links.
+  // `busy_since_ns` holds when its turn began, in nanoseconds (never.ns: it waits). `arrived` is
+  // posted to it when there is something to take. All are borrowed.
   void serve(Executor& reactor, Message& arrived, const std::atomic<std::int64_t>& busy_since_ns,
              std::uint32_t links_max) noexcept;
 
-  // A connection that was accepted, or adopted, is open; has closed.
+  // Counts an accepted or adopted connection as open, or as closed.
   void opened(Instant now) noexcept {
     recent(now).opened += 1;
     set_open(open_.load(std::memory_order_relaxed) + 1);
@@ -99,8 +99,8 @@ class alignas(64) ConnectionBalance::Share {
     set_open(open_.load(std::memory_order_relaxed) - 1);
   }
 
-  // The reactor that gets the next connection instead; null: it stays. One is reserved for it
-  // there, and pass() follows.
+  // Returns the reactor that gets the next connection instead, and reserves a place there; pass()
+  // follows. Null: the connection stays.
   Share* lighter(Instant now) noexcept {
     const std::uint32_t own = load();
     const std::uint32_t more = slack(own, now);
@@ -108,17 +108,17 @@ class alignas(64) ConnectionBalance::Share {
   }
   void pass(Share& to, const PassedConnection& connection) noexcept;
 
-  // Takes what has arrived. When `arrived` runs, or the reactor has ended.
+  // Takes the arrived connections. Called when `arrived` runs, or when the reactor has ended.
   void receive() noexcept;
-  // The one that came first of those that were received; null: none. Stays until drop_first().
+  // The first of the received connections; null: none. It stays until drop_first().
   const PassedConnection* first_arrived() const noexcept;
   void drop_first() noexcept;
-  // Some are reserved here, or have arrived and were not dropped.
+  // Whether places are reserved here, or arrived connections were not dropped.
   bool expects() const noexcept { return (coming_.load(std::memory_order_acquire) & count) != 0; }
   // No reservations from now on.
   void leave() noexcept { coming_.fetch_or(left, std::memory_order_acq_rel); }
 
-  // Of others too.
+  // The number of its connections, including reserved ones; any thread.
   std::uint32_t load() const noexcept {
     return open_.load(std::memory_order_relaxed) +
            (coming_.load(std::memory_order_relaxed) & count);
@@ -134,7 +134,8 @@ class alignas(64) ConnectionBalance::Share {
     PassedConnection connection;
     std::atomic<bool> used = false;
   };
-  // For one span of short_life: how many opened and have not ended, and how many of those ended.
+  // Counts of one span of short_life: open connections that began in it, and those that ended
+  // again.
   struct Recent {
     std::uint32_t opened = 0;
     std::uint32_t ended = 0;
@@ -146,20 +147,20 @@ class alignas(64) ConnectionBalance::Share {
     return recent_;
   }
   void begin_recent(Instant now) noexcept;
-  // By how much more than another's its connections are too many. A thirty-second part of them is
-  // not worth a message.
+  // How many more connections than another reactor it may have. A thirty-second part of them is not
+  // worth a message.
   std::uint32_t slack(std::uint32_t own, Instant now) noexcept {
     const std::uint32_t ended = recent(now).ended + before_.ended;
     return 1 + own / 32 + std::min(ended, 16 + own / 4);
   }
-  // With a load of at most so many.
+  // Finds a reactor with a load of at most load_max.
   KATANA_RARE Share* find_lighter(std::uint32_t load_max, Instant now) noexcept;
   bool reserve(std::uint32_t load_max, Instant now) noexcept;
   Parcel* free_parcel() noexcept;
-  // The only writer.
+  // Called by the only writer.
   void set_open(std::uint32_t open) noexcept { open_.store(open, std::memory_order_relaxed); }
 
-  // What others read and write.
+  // Members that other reactors read and write.
   std::atomic<std::uint32_t> open_ = 0;
   std::atomic<std::uint32_t> coming_ = 0;  // reserved, or arrived; and `left`
   Mailbox arrivals_;
@@ -168,11 +169,11 @@ class alignas(64) ConnectionBalance::Share {
   Message* arrived_ = nullptr;
   std::uint32_t links_max_ = 0;
 
-  // The reactor's own.
+  // Members of this reactor alone.
   alignas(64) Instant recent_until_{};
   Recent recent_;
   Recent before_;
-  Message* first_ = nullptr;  // of those that have arrived
+  Message* first_ = nullptr;  // first of those that have arrived
   std::span<Share> all_;
   std::size_t index_ = 0;
   Random random_{0};

@@ -1,12 +1,12 @@
 // States of the life of a connection, and every transition between them.
 //
-// Connection moves by this table and by nothing else; ReactorOn checks the last move before it
-// gives the connection's memory back. docs/diagrams/connection.md is drawn from it by
-// connection_states_test, which compares the two, draws anew when KATANA_UPDATE is set, and takes
-// each transition.
+// Connection changes its state only by this table. ReactorOn checks the last move before it gives
+// the connection's memory back. The test connection_states_test draws docs/diagrams/connection.md
+// from the table, compares the two, and takes each transition. With KATANA_UPDATE set it draws
+// anew.
 //
-// What is independent of it are the flags of Connection: why its session is not offered bytes, what
-// the engine was asked for, what the other side has ended, which calls of the session are due.
+// The flags of Connection are independent of the state. They hold the pause reasons, requests to
+// the engine, ends of the other side, and calls of the session that are due.
 #pragma once
 
 #include <array>
@@ -20,19 +20,19 @@ namespace katana::net {
 // In this order: from finishing on the session is offered nothing more.
 enum class ConnectionState : std::uint8_t {
   opening,    // its transform shakes hands; without one it is passed at once
-  open,       // its session is offered what the other side sends
-  finishing,  // the session has ended it; what is pending is sent
-  lingering,  // our side is shut down; what the other side still sends is read and dropped
+  open,       // its session is offered the other side's bytes
+  finishing,  // the session has ended it; pending output is sent
+  lingering,  // our side is shut down; later input is read and dropped
   resetting,  // a reset is due as soon as the present call has returned
   closed,     // the link is given back, the session destroyed
 };
 
-// What moves a connection from one state to the next.
+// The events that move a connection from one state to the next.
 enum class ConnectionCause : std::uint8_t {
   opened,       // the transform is open, or there is none
   finish,       // by the session, or because the transform failed
   reset,        // by the session
-  sent,         // and everything that the other side sent was read, or it has ended its side
+  sent,         // and the other side's input is all read, or has ended
   sent_unread,  // closing now would reset the connection (RFC 9112 §9.6)
   linger_ends,  // the other side has ended its side, or sent too much, or the time is over
   link_lost,    // reported by the engine
@@ -72,11 +72,11 @@ inline constexpr auto connection_transitions = [] {
       {open, reset, resetting},         {open, link_lost, closed},
       {open, cut_off, closed},          {finishing, reset, resetting},
       {finishing, sent, closed},        {finishing, sent_unread, lingering},
-      {finishing, linger_ends, closed},  // before the output is sent: the other side sends too much
+      {finishing, linger_ends, closed},  // output is not sent yet: the other side sends too much
       {finishing, link_lost, closed},   {finishing, cut_off, closed},
       {lingering, reset, resetting},    {lingering, linger_ends, closed},
       {lingering, link_lost, closed},   {lingering, cut_off, closed},
-      {resetting, linger_ends, closed},  // likewise
+      {resetting, linger_ends, closed},  // for the same reason
       {resetting, link_lost, closed},   {resetting, cut_off, closed},
   });
 }();

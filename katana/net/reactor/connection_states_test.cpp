@@ -1,4 +1,4 @@
-// The table of a connection's life: what is drawn from it, and each of its transitions, taken.
+// The table of a connection's life: the diagram drawn from it, and each of its transitions.
 #include "katana/net/reactor/connection_states.hpp"
 
 #include <memory>

@@ -1,9 +1,9 @@
-// Destinations: where the outgoing connections of a reactor lead, in the place of name resolution
-// and TLS. For tests, whose network is a simulated one.
+// Destinations: the targets of a reactor's outgoing connections, instead of name resolution and
+// TLS. For tests on a simulated network.
 //
-// Owns       what derives from it has; it is attached to its reactor, which destroys it.
+// Owns       the members of its subclass; it is attached to its reactor, which destroys it.
 // Thread     its reactor's.
-// Fails      find() with the reason that the request then fails with.
+// Fails      find() with the reason with which the request then fails.
 // Invariant  a reactor that has one connects to nothing else.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace katana::net {
 
 class Destinations : public Attachment {
  public:
-  // Plaintext is spoken there, whatever the scheme.
+  // Connections there are plaintext, whatever the scheme.
   virtual Result<engine::ConnectOptions> find(bool secure, const std::string& host,
                                               std::uint16_t port) const = 0;
 
@@ -27,13 +27,13 @@ class Destinations : public Attachment {
   static void attach(Reactor& reactor, std::unique_ptr<Destinations> destinations) {
     reactor.attach(&key, std::move(destinations));
   }
-  // Null: the reactor's network is the machine's.
+  // Null: the reactor uses the machine's network.
   static Destinations* of(const Reactor& reactor) noexcept {
     return static_cast<Destinations*>(reactor.attached(&key));
   }
 
  private:
-  inline static constexpr char key = 0;  // its address is
+  inline static constexpr char key = 0;  // its address is the key
 };
 
 }  // namespace katana::net

@@ -1,11 +1,10 @@
-// Handover: how a reactor ends whose listeners another process has, so that clients find a
-// server there all the time: no client is hurried, and those that come back do not come back
-// together.
+// Handover: how a reactor ends when another process has its listeners. Clients find a server at all
+// times, no client is hurried, and those that reconnect do not do so together.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  when made.
-// Invariant  what waits in the queue of a listener that is handed over is accepted by its next
+// Invariant  connections in the queue of a listener that is handed over are accepted by its next
 //            owner.
 #pragma once
 
@@ -16,11 +15,11 @@
 
 namespace katana::net {
 
-// What a reactor is told when another process takes over; see above.
+// The instructions for a reactor when another process takes over; see above.
 struct Handover {
-  std::vector<engine::Listener> listeners = {};  // those that the other process accepts from
-  Duration idle = {};    // for so long a connection that is idle may still begin a request
-  Duration spread = {};  // over so long WebSockets are told to come back (1012)
+  std::vector<engine::Listener> listeners = {};  // from which the other process accepts
+  Duration idle = {};    // how long an idle connection may still begin a request
+  Duration spread = {};  // the span in which WebSockets are told to reconnect (1012)
 };
 
 }  // namespace katana::net

@@ -3,7 +3,7 @@
 namespace katana::net {
 
 void Lock::wait() noexcept {
-  // Some tens of nanoseconds are held in general; a microsecond is less than a sleep costs.
+  // A lock is mostly held for some tens of nanoseconds; a microsecond is less than a sleep costs.
   for (int round = 0; round < 64; ++round) {
     std::uint32_t expected = is_free;
     if (word_.load(std::memory_order_relaxed) == is_free &&
@@ -13,8 +13,7 @@ void Lock::wait() noexcept {
     }
     relax();
   }
-  // Held as has_sleepers from here on: the thread that gives it back wakes one, needlessly at
-  // worst.
+  // Marked has_sleepers from here on: the holder wakes one sleeper, in the worst case needlessly.
   while (word_.exchange(has_sleepers, std::memory_order_acquire) != is_free) {
     futex_wait(word_, has_sleepers);
   }

@@ -1,13 +1,13 @@
-// Lock: a mutex of four bytes whose uncontended way is in the caller's code. Therefore a shard's
-// lock, the array of its buckets and its count of hits stand in one cache line, which goes from
-// processor to processor with each hit of another thread.
+// Lock: a mutex of four bytes, whose uncontended path is inlined. A shard's lock, its array of
+// buckets and its count of hits therefore fit one cache line. That line moves between processors
+// with each hit of another thread.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  never.
 // Fails      never.
-// Invariant  as std::mutex, with which it shares the names. A waiter spins for a moment, then
-//            sleeps in the kernel.
+// Invariant  as std::mutex, whose names it shares. A waiter spins for a moment, then sleeps in the
+//            kernel.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class Lock {
   // The calling thread spins for a moment and then sleeps in the kernel. The lock is not recursive.
   void lock() noexcept {
     std::uint32_t expected = is_free;
-    // acquire: what the last holder wrote; release, below: for the next.
+    // acquire: sees all writes of the last holder; release, below: for the next holder.
     if (!word_.compare_exchange_weak(expected, is_held, std::memory_order_acquire,
                                      std::memory_order_relaxed)) [[unlikely]] {
       wait();

@@ -1,10 +1,10 @@
 // OpeningSession: the session of a connection whose transform is not open yet. It waits, and gives
-// up when that takes too long; of a connection that we have begun, its Protocol does.
+// up after a timeout. For an outgoing connection the timeout is its Protocol's.
 //
-// Owns       nothing; the session that follows takes its memory.
+// Owns       nothing; the next session takes its memory.
 // Thread     its reactor's.
 // Allocates  never.
-// Invariant  is offered no bytes: they are the transform's.
+// Invariant  is offered no bytes: they go to the transform.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class OpeningSession final : public Session {
  public:
   OpeningSession(Connection& connection, Protocol& protocol) noexcept
       : connection_(connection), protocol_(protocol) {
-    if (connection.outgoing()) return;  // the code that began it says for how long
+    if (connection.outgoing()) return;  // its creator sets the timeout
     const Reactor& reactor = connection.reactor();
     begin_waiting(reactor.now());
     if (reactor.draining()) OpeningSession::on_drain();
@@ -27,14 +27,14 @@ class OpeningSession final : public Session {
     if (!opened_) protocol_.on_not_opened(connection_);
   }
 
-  // For the connection's transform, from now on.
+  // Waits for the connection's transform from now on.
   void begin_waiting(Instant now) noexcept {
     const Duration usual = connection_.reactor().options().opening_timeout;
     const Transform* const transform = connection_.transform();
     connection_.set_deadline(now +
                              (transform != nullptr ? transform->opening_timeout(usual) : usual));
   }
-  // Its session can be opened.
+  // The session can be opened.
   Protocol& open() noexcept {
     opened_ = true;
     return protocol_;
@@ -46,8 +46,7 @@ class OpeningSession final : public Session {
     connection_.transform()->cut(TransformCut::timed_out);
     connection_.reset();
   }
-  // A client or server that is about to ask is still answered; one that says nothing does not hold
-  // up the end.
+  // A client that is about to ask is still answered; a silent one does not hold up the end.
   void on_drain() noexcept override {
     if (connection_.outgoing()) return;
     const Instant soon = connection_.reactor().now() + drain_grace;

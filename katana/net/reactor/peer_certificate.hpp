@@ -1,10 +1,10 @@
-// PeerCertificate: the certificate that a peer has shown and that was verified, as texts.
+// PeerCertificate: the verified certificate of the other side, as texts.
 //
 // Owns       its texts.
 // Thread     a value.
 // Allocates  as std::string does.
 // Fails      never.
-// Invariant  names have only characters that can be printed: one with others is left out.
+// Invariant  names have printable characters only; a name with others is left out.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace katana::net {
 
 struct PeerCertificate {
   std::string subject = {};  // RFC 4514: "CN=ann,O=Example"
-  // The same of who has signed it.
+  // The same form for the issuer.
   std::string issuer = {};
   // Subject alternative names (RFC 5280 §4.2.1.6).
   std::vector<std::string> dns_names = {};
   std::vector<std::string> uris = {};
   std::vector<std::string> emails = {};
-  std::string fingerprint = {};  // SHA-256 of all of it, as 64 hexadecimal digits
+  std::string fingerprint = {};  // SHA-256 of the certificate, as 64 hexadecimal digits
 };
 
 }  // namespace katana::net

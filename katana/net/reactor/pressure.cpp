@@ -1,5 +1,5 @@
-// What a reactor does when its memory runs short: first everybody gets less, then those that hold
-// most give it back, and those that hold nothing go on.
+// The measures of a reactor when its memory runs short. First all connections get less, then those
+// that hold most give it back. Those that hold nothing go on.
 //
 //   output blocks free                     a connection is full when it has pending
 //   half of all, or more                   more than outbox_high_bytes
@@ -9,8 +9,8 @@
 //
 //   held memory used                       what happens
 //   half of the bound, or less             nothing
-//   more                                   who holds more than a 1024th of the bound is not read,
-//                                          but for one, until that one is done, for shed_after
+//   more                                   holders of more than a 1024th of the bound are not read;
+//                                          one goes on until it is done, for shed_after at most
 //   more than 7/8                          the largest holders are refused, down to 3/4
 #include <algorithm>
 #include <array>
@@ -21,13 +21,14 @@
 namespace katana::net {
 namespace {
 
-// A connection, and why it should be the first to go.
+// A connection with its weight: the heaviest go first.
 struct Candidate {
   Connection* connection;
   std::uint64_t weight;
 };
 
-// Keeps the heaviest of those it is shown, in its own memory: this is no time to allocate.
+// Keeps the heaviest of the connections that it is shown, in its own memory: under pressure it must
+// not allocate.
 class Heaviest {
  public:
   void show(Connection& connection, std::uint64_t weight) noexcept {
@@ -41,7 +42,7 @@ class Heaviest {
     std::ranges::push_heap(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(size_),
                            std::ranges::greater(), &Candidate::weight);
   }
-  // The heaviest first.
+  // The heaviest ones, in descending order.
   std::span<const Candidate> take() noexcept {
     const std::span<Candidate> shown(kept_.data(), size_);
     std::ranges::sort(shown, std::ranges::greater(), &Candidate::weight);
@@ -84,10 +85,10 @@ bool Connection::output_takes(std::size_t bytes) const noexcept {
   if (!reactor_.output_scarce()) return true;
   const std::size_t pending = unsent();
   const std::size_t per_block = outbox_.reserve_bytes_max();
-  // What is asked for one block may be a head and a little content: it fits the next one, too.
+  // A request for one block may be a head and a little of the body: it fits the next block, too.
   if (pending == 0 && bytes <= per_block) return true;
   if (pending + bytes <= reactor_.scarce_mark()) return true;
-  // Alone it may be larger than the mark: a source's piece is of the size that it is.
+  // A single piece may be larger than the mark: its source determines its size.
   const std::size_t free = reactor_.output_blocks_.available();
   const std::size_t reserve = reactor_.options_.output_blocks_reserve;
   return pending == 0 && free > reserve && bytes / per_block + 1 < free - reserve;
@@ -96,7 +97,7 @@ bool Connection::output_takes(std::size_t bytes) const noexcept {
 bool Connection::pause_for_blocks(std::size_t bytes) noexcept {
   const bool reserved =
       reactor_.output_blocks_.available() < reactor_.options_.output_blocks_reserve;
-  if (reserved) reactor_.relief_due_ = true;  // it may take a block that has to come back
+  if (reserved) reactor_.relief_due_ = true;  // it may take a reserved block that has to come back
   if (output_takes(bytes)) return false;
   blocks_wanted_ = unsent() == 0;
   pause(reserved || blocks_wanted_ ? PauseReason::pool_low : PauseReason::outbox_full);
@@ -106,8 +107,8 @@ bool Connection::pause_for_blocks(std::size_t bytes) noexcept {
 bool Connection::regain_capacity() noexcept {
   bool gained = false;
   if (has(PauseReason::outbox_full)) {
-    // While blocks are scarce what it wants may fit only an outbox with nothing in it: to ask
-    // sooner would be to ask in every turn.
+    // While blocks are scarce the output may fit only an empty outbox: asking sooner would mean
+    // asking in every turn.
     const bool low = reactor_.output_scarce()
                          ? unsent() == 0
                          : outbox_.pending() <= reactor_.options_.outbox_low_bytes;
@@ -154,7 +155,7 @@ void Reactor::relieve_output() noexcept {
     shed_at_ = never;
     if (has_waiters_for_blocks()) shed_output(2 * reserve);
   }
-  // Twice the reserve, so that those who go on do not stop again at the next message.
+  // Twice the reserve: connections that go on then do not stop again at the next message.
   const bool enough = output_blocks_.available() >= 2 * reserve;
   while (Connection* const connection = enough ? first_waiting_for_blocks_ : nullptr) {
     connection->resume(PauseReason::pool_low);
@@ -177,7 +178,7 @@ void Reactor::shed_output(std::size_t blocks_wanted) noexcept {
     Heaviest heaviest;
     for (Connection* const each : links()) {
       if (each == nullptr || each->outgoing_) continue;
-      // Who takes bytes moves its deadline on: what is left of it says how little that was.
+      // A client that takes bytes extends its deadline: the time left shows how little it took.
       const std::int64_t silent_ns =
           each->send_deadline_ == never
               ? 0
@@ -203,9 +204,9 @@ void Reactor::ease_memory(Connection& connection) noexcept {
   if (memory_.scarce()) slow_holder(connection);
 }
 
-// A burst of contents of which each fits, but not all of them: one after the other is complete, and
-// none is refused. Who goes on is who sends at this moment. No request waits longer than
-// shed_after for one that does not end: otherwise an attacker could make others wait.
+// A burst of request bodies may fit one by one, but not together: one after another is completed,
+// and none is refused. The request that sends at this moment goes on. No request waits longer than
+// shed_after for another: otherwise an attacker could make others wait.
 void Reactor::slow_holder(Connection& connection) noexcept {
   if (slowing_ == Slowing::given_up || connection.paused() || connection.finishing()) return;
   if (connection.session_->held_bytes() <= memory_.bytes_max() / 1024) return;
@@ -220,7 +221,7 @@ void Reactor::slow_holder(Connection& connection) noexcept {
   }
 }
 
-// Whether those who wait go on: then the first of them that is over the mark is preferred.
+// Decides whether waiting connections go on: the first of them over the mark is then preferred.
 void Reactor::review_slowing() noexcept {
   const bool enough = !memory_.scarce();
   if (slowing_ == Slowing::given_up) {
@@ -242,7 +243,7 @@ void Reactor::review_slowing() noexcept {
 
 void Reactor::relieve_memory() noexcept {
   if (relief_failed_in_ == counters_.turns) return;
-  std::size_t going = 0;  // once the connections that were told are attended
+  std::size_t going = 0;  // freed once the connections that were told are attended
   while (memory_.used() > memory_.low() + going) {
     Heaviest heaviest;
     for (Connection* const each : links()) {
@@ -256,7 +257,7 @@ void Reactor::relieve_memory() noexcept {
       going += each.connection->session_->on_memory_scarce();
       each.connection->wake();
     }
-    if (memory_.used() >= before + going) {  // what is left cannot be given up
+    if (memory_.used() >= before + going) {  // the rest cannot be given up
       relief_failed_in_ = counters_.turns;
       break;
     }
@@ -268,7 +269,7 @@ void Reactor::relieve_memory() noexcept {
 
 PauseCounts Reactor::paused_links() const noexcept {
   PauseCounts counts;
-  std::uint32_t left = links_open_;  // of a table with a place for every link that there may be
+  std::uint32_t left = links_open_;  // links() has an entry for every possible link
   for (const Connection* const connection : links()) {
     if (left == 0) break;
     if (connection == nullptr) continue;

@@ -1,4 +1,4 @@
-// What a reactor does when its memory runs short: who waits, who is shed, and who is not.
+// A reactor whose memory runs short: which connections wait, which are shed, and which go on.
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ class HeldPressureTest : public ReactorTest {
   ~HeldPressureTest() override { reactor_.reset(); }
 
   HeldMemory& memory() { return reactor().memory(); }
-  // A session that keeps so much, and gives all of it back when it is asked.
+  // A session that holds so many bytes, and gives all of them back when asked.
   TestSession& hold(std::size_t bytes) {
     TestSession& session = connect();
     HeldMemory& held = memory();
@@ -32,7 +32,7 @@ class HeldPressureTest : public ReactorTest {
     session.at_destruction = [&held, &session] { held.set(Holder::request, session.held, 0); };
     return session;
   }
-  // Its client sends something, so that the reactor attends to it.
+  // Its client sends a byte: the reactor then attends to it.
   void attend(std::uint32_t index) {
     bytes(index, "x");
     turn();
@@ -128,10 +128,10 @@ TEST_F(HeldPressureTest, work_that_nobody_can_end_leaves_half_for_what_can_be_sh
   memory().set(Holder::request, request, 0);
 }
 
-// Output blocks of 512 bytes, 16 of which are for those who have nothing pending.
+// Output blocks of 512 bytes; 16 of them are for connections that have nothing pending.
 class BlockPressureTest : public ReactorTest {
  protected:
-  // So many blocks are left, once it has returned.
+  // Leaves so many blocks free when it returns.
   void leave_free(std::size_t blocks) {
     if (hoarder_ == nullptr) {
       hoarder_ = &connect();

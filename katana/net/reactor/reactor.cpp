@@ -10,7 +10,7 @@ namespace katana::net {
 
 namespace {
 
-// Of HeldMemory, where nothing else is said.
+// The default bounds of HeldMemory.
 constexpr std::size_t held_bytes_min = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t held_bytes_each = std::size_t{16} * 1024;
 
@@ -23,7 +23,7 @@ Connection::Connection(Reactor& reactor, engine::Link link) noexcept
       outbox_(reactor.output_blocks_),
       carry_(reactor.carry_pools_) {}
 
-// What is due, if anything still is, is found out when the reactor comes to the woken connections.
+// The reactor finds out which deadlines are due when it comes to the woken connections.
 void Connection::on_timer(TimerEntry& entry) noexcept {
   auto& self = static_cast<Connection&>(entry);
   self.armed_until_ = never;
@@ -51,7 +51,7 @@ bool Connection::output_full(std::size_t bytes) noexcept {
       pause(PauseReason::outbox_full);
       return true;
     }
-    // It would only be held until a later turn.
+    // The output would only be held until a later turn.
     if (reactor_.budget_spent()) [[unlikely]] {
       ++reactor_.counters_.output_deferrals;
       pause(PauseReason::outbox_full);
@@ -86,7 +86,7 @@ void Connection::wake_first() noexcept {
   enqueue(reactor_.first_woken_);
 }
 
-// Stays where it is if it was woken: then it is attended sooner, and comes here if it must.
+// A woken connection keeps its place: it is attended sooner, and comes here if it must.
 void Connection::join_backlog() noexcept {
   if (queued_for_ == QueuedFor::blocks) Reactor::forget_queued(*this);
   if (queued_at_ != nullptr) return;
@@ -162,7 +162,7 @@ Reactor::~Reactor() {
 
 void Reactor::run() {
   while (!stopped_) {
-    // Once the drain deadline has passed there is only the engine to wait for.
+    // After the drain deadline only the engine's events are left to wait for.
     const Instant due = std::min(timers_.next(), now_ < drain_deadline_ ? drain_deadline_ : never);
     turn(due == never ? seconds(3600) : due - now_);
   }
@@ -180,7 +180,7 @@ bool Reactor::should_spin() noexcept {
   }
   spin_over_ = now_ >= spin_end_;
   if (spin_over_) return mailbox_.has_messages();
-  // A microsecond or so: then the engine is asked what else there is, and the time.
+  // About a microsecond: then the engine is asked for other events, and for the time.
   for (int pause = 0; pause < 32 && !mailbox_.has_messages(); ++pause) relax();
   return true;
 }
@@ -189,7 +189,7 @@ void Reactor::run_messages() noexcept {
   Message* message = mailbox_.take_all();
   if (message == nullptr) return;
   ++wakes_due_;
-  spin_end_ = never;  // what is still awaited gets its own spin
+  spin_end_ = never;  // later promises get their own spin
   while (message != nullptr) {
     Message* const next = message->next;
     message->run(*message);
@@ -208,12 +208,12 @@ void Reactor::run_deferred() noexcept {
 }
 
 void Reactor::receive_expected() noexcept {
-  // Both waits are short: a coroutine that was destroyed has withdrawn its promise, unless the
-  // message is on its way.
+  // Both waits are short: a destroyed coroutine has withdrawn its promise, unless the message is in
+  // transit.
   while (true) {
     run_messages();
     end_turn();
-    // acquire: the thread that woke the engine is done with it.
+    // acquire: the thread that woke the engine has finished with it.
     const bool quiet = wakes_done_.load(std::memory_order_acquire) == wakes_due_;
     if (quiet && expected() == 0) return;
     std::this_thread::yield();
@@ -227,12 +227,12 @@ void Reactor::request_drain(Duration deadline_after) noexcept {
 }
 
 void Reactor::request_handover(Duration deadline_after, const Handover& handover) noexcept {
-  handover_ = &handover;  // read once the request has been
+  handover_ = &handover;  // read after the request has been seen
   request_drain(deadline_after);
 }
 
 Duration Reactor::next_return() noexcept {
-  // Multiples of the golden ratio: of any number of them in a row no two fractions are close.
+  // Multiples of the golden ratio: no two fractions of a series are close together.
   const std::uint32_t fraction = ++returns_ * 2654435769u;
   return {static_cast<std::int64_t>(static_cast<double>(handover_->spread.ns) * fraction / 0x1p32)};
 }
@@ -255,7 +255,7 @@ void Reactor::apply_requests() noexcept {
 }
 
 void Reactor::offer_writable(Connection& connection) noexcept {
-  if (connection.failure_ != 0) return;  // what it writes is dropped
+  if (connection.failure_ != 0) return;  // its output is dropped
   const bool has_capacity = (connection.waits_until_writable() && connection.regain_capacity()) ||
                             (connection.writable_wanted_ && connection.outbox_.empty());
   if (!has_capacity) return;

@@ -1,5 +1,4 @@
-// Reactor: one thread's share of the server: its links, its clock, its timers, its mailbox, its
-// memory.
+// Reactor: one thread's share of the server: its links, clock, timers, mailbox and memory.
 //
 // Owns       every connection and the pools they draw from; sized at construction, see
 //            memory_budget().
@@ -8,7 +7,7 @@
 // Fails      start() and listen() return an Error.
 // Invariant  a session's calls never nest; a connection is destroyed only between them.
 //
-// This class is what sessions and services see. ReactorOn<Engine> (reactor_on.hpp) adds the engine.
+// Sessions and services see this class. ReactorOn<Engine> (reactor_on.hpp) adds the engine.
 #pragma once
 
 #include <array>
@@ -41,59 +40,58 @@
 
 namespace katana::net {
 
-// What a reactor has counted since it was made.
+// The counts of a reactor since it was made.
 struct Counters {
-  std::uint64_t accepted = 0;         // connections that were accepted and are served here
-  std::uint64_t passed_on = 0;        // accepted here, and given to a reactor that had fewer
-  std::uint64_t connected = 0;        // begun by us, whatever came of it
+  std::uint64_t accepted = 0;         // accepted connections that are served here
+  std::uint64_t passed_on = 0;        // accepted here, and given to a reactor with fewer
+  std::uint64_t connected = 0;        // outgoing connections, successful or not
   std::uint64_t closed = 0;           // connections that have ended, whatever side ended them
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
-  // Closed as they were accepted: their client had left, and its address is unknown.
+  // Closed at the accept: the client had left, and its address is unknown.
   std::uint64_t peers_unknown = 0;
-  // Closed as they were accepted: their client is none that the listener is for.
+  // Closed at the accept: the listener does not accept the client's address.
   std::uint64_t peers_untrusted = 0;
-  // Closed likewise, by what their client may have, by ClientRefusal; and requests and receives.
+  // Refused by client limits: connections by ClientRefusal; then requests and receives.
   std::array<std::uint64_t, client_refusals> client_refusals_by{};
   std::uint64_t client_requests_refused = 0;
   std::uint64_t client_receive_pauses = 0;  // because a client sent too fast
-  std::uint64_t connections_aged = 0;       // that began to end because of their age
+  std::uint64_t connections_aged = 0;       // began to end because of their age
   std::uint64_t send_timeouts = 0;
-  std::uint64_t file_failures = 0;  // connections that broke, or a file that did, while it was sent
-  std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
+  std::uint64_t file_failures = 0;   // connections or files that broke while a file was sent
+  std::uint64_t pool_pauses = 0;     // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
-  std::uint64_t output_shed = 0;     // and because they held blocks that others needed
-  std::uint64_t memory_pauses = 0;  // times that a holder was not read, so that another's completes
-  std::uint64_t memory_shed = 0;    // requests and messages given up because memory was scarce
+  std::uint64_t output_shed = 0;     // reset because they held blocks that others needed
+  std::uint64_t memory_pauses = 0;   // times that a holder was not read, for another to complete
+  std::uint64_t memory_shed = 0;     // requests and messages given up because memory was scarce
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
-  std::uint64_t output_deferrals = 0;  // times that output waited because a turn had sent enough
+  std::uint64_t output_deferrals = 0;  // times that output waited because the turn had sent enough
   std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
 };
 
-// Which clients may connect to a listener, and whether what they have is limited. Borrowed by the
-// reactor.
+// The clients that may connect to a listener, and their limits. Borrowed by the reactor.
 struct ListenerGuard {
-  const NetworkSet* peers = nullptr;  // null: anybody; others are closed at once
+  const NetworkSet* peers = nullptr;  // null: all; other clients are closed at once
   ClientLimits* limits = nullptr;     // null: none
-  // A proxy speaks for the clients, in a header (Transform::hand_on()): what they may have is
-  // judged by whom it names.
+  // A proxy names the clients, in a header (Transform::hand_on()): limits apply to the client that
+  // it names.
   bool is_proxied = false;
-  // What Connection::listener() says of its connections: of several sockets that are one
+  // The result of Connection::listener() for its connections. Used when several sockets are one
   // listener to the server. None: its own position.
   std::optional<engine::Listener> known_as = {};
 };
 
-// What somebody keeps for one reactor: a pool of connections.
+// An object that belongs to one reactor, such as a pool of connections.
 class Attachment {
  public:
   virtual ~Attachment() = default;
 };
 
-// Connections that have a pause reason; one may have several.
+// The number of connections with each pause reason; a connection may have several.
 struct PauseCounts {
-  // By PauseReason, where each is explained.
+  // By PauseReason, which explains each.
   std::uint32_t outbox_full = 0;
   std::uint32_t handler_pending = 0;
   std::uint32_t content_unwanted = 0;
@@ -122,23 +120,24 @@ class Reactor : public Executor {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  // The reactor that took the last turn on this thread; null when none did, or it is gone.
+  // The reactor that took the last turn on this thread; null when none did, or when it is
+  // destroyed.
   static Reactor* current() noexcept { return current_; }
 
   // Monotonic time of the turn; the same throughout a turn.
   Instant now() const noexcept { return now_; }
-  // The time at this moment, for who measures what happens within a turn; now() where time is
-  // virtual. Costs a reading of the clock.
+  // The time at this moment, to measure events within a turn; now() where time is virtual. Costs a
+  // reading of the clock.
   virtual Instant read_clock() const noexcept { return now_; }
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
   TimerWheel& timers() noexcept { return timers_; }
   const ReactorOptions& options() const noexcept { return options_; }
-  // When it woke to what it is doing; never: it waits. From any thread, for who watches it: who
-  // reads the time also sees all that the reactor wrote in the turns before.
+  // The time when it woke to its present work; never: it waits. For observers on any thread: a
+  // reader also sees all writes of the reactor in earlier turns.
   Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_acquire)}; }
   const Counters& counters() const noexcept { return counters_; }
   std::uint32_t links_open() const noexcept { return links_open_; }
-  // Of those, the ones that a drain does not wait for (Connection::outlast_drain()).
+  // The open links that a drain does not wait for (Connection::outlast_drain()).
   std::uint32_t links_lasting() const noexcept { return links_lasting_; }
   HeldMemory& memory() noexcept { return memory_; }
   const HeldMemory& memory() const noexcept { return memory_; }
@@ -146,36 +145,35 @@ class Reactor : public Executor {
   // Set when the drain begins.
   AsyncEvent& drain_begun() noexcept { return drain_begun_; }
   FailureObserver* failure_observer() const noexcept override { return tasks_.options().failures; }
-  // What was spawned here, and keeps a drain waiting.
+  // The tasks that were spawned here; they keep a drain waiting.
   TaskScope& tasks() noexcept { return tasks_; }
   const TaskScope& tasks() const noexcept { return tasks_; }
 
   virtual MemoryBudget memory_budget() const noexcept = 0;  // constant after start()
-  // Of the budget, what is taken at present.
+  // The part of the budget that is in use at present.
   virtual MemoryBudget memory_used() const noexcept = 0;
-  // Looks at every connection: for reports.
+  // Reads every connection: for reports.
   PauseCounts paused_links() const noexcept;
   virtual Result<void> start() = 0;
-  // Sessions of this listener are made by `protocol`, which is borrowed and must outlive the
-  // reactor.
+  // Opens a listener. `protocol` makes its sessions; it is borrowed and must outlive the reactor.
   virtual Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) = 0;
   // The same, with a transform between each session and its link. Both are borrowed.
   virtual Result<void> listen_transformed(const engine::ListenOptions&, Protocol&,
                                           TransformFactory&) {
     return fail(Code::unsupported, "this reactor has no transforms");
   }
-  // For a listener that listens; before the reactor runs.
+  // Sets the guard of a listener, before the reactor runs.
   virtual void guard(engine::Listener, const ListenerGuard&) {}
-  // From now on connections are shared with the other reactors of a ConnectionBalance, whose
-  // listeners are the same. Borrowed; before any of them runs.
+  // From now on connections are shared with the other reactors of a ConnectionBalance, which have
+  // the same listeners. Borrowed; called before any of them runs.
   virtual void balance(ConnectionBalance::Share&) {}
   virtual std::uint16_t port(engine::Listener listener) const = 0;
-  // Its descriptor, which is the reactor's; -1: it has none.
+  // The listener's descriptor, which the reactor owns; -1: it has none.
   virtual int socket(engine::Listener) const { return -1; }
-  // Begins a connection. With `transforms` its session is opened when the transform is, or else
-  // Protocol::on_not_opened() is called; without, at once, and what it writes waits until the other
-  // side has answered. Calls for what it wrote outside of a call: Connection::wake(). Both are
-  // borrowed until the connection is gone.
+  // Opens a connection. With `transforms` its session is opened when the transform is open;
+  // otherwise Protocol::on_not_opened() is called. Without, the session is opened at once, and its
+  // output waits until the other side has answered. Output that is written outside a call needs
+  // Connection::wake(). Both arguments are borrowed until the connection is gone.
   virtual Result<Connection*> connect(const engine::ConnectOptions&, Protocol&,
                                       TransformFactory* /*transforms*/ = nullptr) {
     return fail(Code::unsupported, "this reactor cannot open connections");
@@ -183,32 +181,33 @@ class Reactor : public Executor {
   virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;
 
-  // One turn: waits at most `wait_max`, then does everything that is due.
+  // One turn: waits at most `wait_max`, then does all work that is due.
   virtual void turn(Duration wait_max) = 0;
-  // The next turn has something to do at once, whatever the engine brings. For who turns several.
+  // Whether the next turn has work at once, without an event of the engine. For callers that turn
+  // several reactors.
   virtual bool turn_is_due() const noexcept { return true; }
-  // Turns until stopped, or until drained.
+  // Turns until it is stopped or drained.
   void run();
 
   // From any thread. The message runs on the reactor's thread.
   void post(Message& message) noexcept final {
     if (!mailbox_.post(message)) return;
     wake_engine();
-    // release: the sender's last touch of this reactor; see receive_expected().
+    // release: the sender's last access to this reactor; see receive_expected().
     wakes_done_.fetch_add(1, std::memory_order_release);
   }
 
-  // On the reactor's thread: runs `message` once all that arrived in this turn has been delivered,
-  // and before what was made of it is sent; said after that, in the next turn, which does not wait.
-  // Costs neither a locked instruction nor a system call.
+  // On the reactor's thread. Runs `message` once all input of this turn has been delivered, and
+  // before its output is sent. A message that is deferred after that runs in the next turn, which
+  // does not wait. Costs neither a locked instruction nor a system call.
   void defer(Message& message) noexcept {
     message.next = nullptr;
     *deferred_end_ = &message;
     deferred_end_ = &message.next;
   }
 
-  // What was attached under `key`; null: nothing. It is destroyed with the reactor, after every
-  // connection is gone.
+  // The object attached under `key`; null: none. It is destroyed with the reactor, after all
+  // connections.
   Attachment* attached(const void* key) const noexcept {
     for (const Attached& each : attachments_) {
       if (each.key == key) return each.attachment.get();
@@ -219,80 +218,80 @@ class Reactor : public Executor {
     attachments_.push_back({key, std::move(attachment)});
   }
 
-  // From any thread: accept nothing new, let sessions finish, cut off what is left after
+  // From any thread: accepts nothing new, lets sessions finish, and cuts off the rest after
   // `deadline_after`.
   void request_drain(Duration deadline_after) noexcept;
-  // The same, and another process has those listeners: nothing that waits there is accepted. Once;
-  // borrowed from here on.
+  // The same when another process has the listeners: connections that wait there are not accepted.
+  // Called once; `handover` is borrowed from here on.
   void request_handover(Duration deadline_after, const Handover& handover) noexcept;
-  // Once it drains because of that; null: it does not.
+  // The handover, once the reactor drains because of it; null: it does not.
   const Handover* handover() const noexcept { return draining_ ? handover_ : nullptr; }
-  // How long an idle connection may still begin a request while this drains.
+  // How long an idle connection may still begin a request during a drain.
   Duration idle_at_drain(Duration otherwise) const noexcept {
     return handover() != nullptr ? handover()->idle : otherwise;
   }
-  // REQUIRES handover(). When to tell the next client that it is to come back: each at another time
-  // within Handover::spread, however many there are.
+  // REQUIRES handover(). The delay after which the next client is told to reconnect. Each call
+  // returns another one within Handover::spread, however many there are.
   Duration next_return() noexcept;
-  // From any thread: cut everything off now.
+  // From any thread: cuts everything off now.
   void request_stop() noexcept;
-  // Its last turn is over.
+  // Whether its last turn is over.
   bool stopped() const noexcept { return stopped_; }
 
  protected:
   explicit Reactor(const ReactorOptions& options, Instant now);
   virtual void wake_engine() noexcept = 0;    // called from other threads
   virtual void close_listeners() noexcept {}  // REQUIRES that draining() is true
-  // As Engine::hand_over().
+  // Like Engine::hand_over().
   virtual void hand_over(engine::Listener) noexcept {}
-  // Accepting and links both have ended.
+  // Both the listeners and the links have ended.
   virtual bool drained() const noexcept = 0;
-  // Nothing is open but what outlasts a drain, and nothing is pending on that.
+  // Only links that outlast a drain are open, and they have no pending output.
   bool links_drained() const noexcept;
 
-  // Of a turn that has nothing to do yet: true when it is not to sleep.
+  // For a turn that has no work yet: whether it spins instead of sleeping.
   bool should_spin() noexcept;
   void run_messages() noexcept;
   void run_deferred() noexcept;
-  // The last thing before the engine ends: receives what was promised, and waits until every sender
+  // The last step before the engine ends: receives promised messages, and waits until every sender
   // has left post().
   void receive_expected() noexcept;
   void apply_requests() noexcept;
   void begin_drain() noexcept;
   void cut_off() noexcept;
-  // Connections woken so far are attended in this turn, those woken meanwhile in the next.
+  // Connections woken so far are attended in this turn, and those woken meanwhile in the next.
   void take_woken() noexcept;
   Connection* pop_pending() noexcept;
   Connection* pop_backlog() noexcept;
   static void forget_queued(Connection& connection) noexcept;
-  // From now on turn_bytes_max more may be sent.
+  // Allows turn_bytes_max more bytes to be sent.
   void renew_budget() noexcept { bytes_sent_end_ = counters_.bytes_sent + options_.turn_bytes_max; }
-  // Work that waited for room goes on, if there is some. Out of line: a request whose reply is sent
-  // at once waits for none.
+  // Continues work that waited for room. Out of line: a request whose reply is sent at once does
+  // not wait.
   KATANA_RARE void offer_writable(Connection& connection) noexcept;
   bool budget_spent() const noexcept { return counters_.bytes_sent >= bytes_sent_end_; }
   inline void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;
   void set_send_deadline(Connection& connection, Instant deadline) noexcept;
-  // A place for every link that there may be; null: it is free.
+  // An entry for every possible link; null: it is free.
   virtual std::span<Connection* const> links() const noexcept { return {}; }
-  // Connections that another reactor has passed on, and this has not adopted.
+  // Resets connections that another reactor has passed on and this one has not adopted.
   virtual void reset_arrived() noexcept {}
-  // Between the calls of sessions.
+  // Called between the calls of sessions.
   virtual void reset_link(Connection&) noexcept {}
 
-  // Wakes those who wait for output blocks when there are enough again, or has some given back.
+  // Wakes connections that wait for output blocks when there are enough, or frees some blocks.
   void relieve_output() noexcept;
   bool has_waiters_for_blocks() const noexcept;
-  // HeldMemory::strain() is not 0, and this connection has been attended.
+  // Called after a connection was attended while HeldMemory::strain() is not 0.
   void ease_memory(Connection& connection) noexcept;
   void slow_holder(Connection& connection) noexcept;
   void review_slowing() noexcept;
-  // Has the largest holders give back what they have, between the calls of sessions.
+  // Makes the largest holders give back memory, between the calls of sessions.
   void relieve_memory() noexcept;
-  // Resets those that hold most and take least until so many blocks are free.
+  // Resets connections that hold most and take least until so many blocks are free.
   void shed_output(std::size_t blocks_wanted) noexcept;
   bool output_scarce() const noexcept { return output_blocks_.available() < output_blocks_scarce_; }
-  // Of what a connection may have pending at present.
+  // The most output that a connection may have pending at present.
   std::size_t scarce_mark() const noexcept;
 
   friend class Connection;
@@ -309,39 +308,39 @@ class Reactor : public Executor {
   TimerWheel timers_;
   Mailbox mailbox_;
   AdaptiveSpin spin_;
-  Instant spin_end_ = never;  // never: there is no promise to wait for
+  Instant spin_end_ = never;  // never: no promised message to wait for
   bool spin_over_ = false;
   std::uint64_t wakes_due_ = 0;                // how often the mailbox was emptied
   std::atomic<std::uint64_t> wakes_done_ = 0;  // how often its first sender has woken the engine
   Counters counters_;
-  ClientLimits* clients_ = nullptr;  // of all its listeners that have any; null: none has
+  ClientLimits* clients_ = nullptr;  // shared by its guarded listeners; null: none has limits
   HeldMemory memory_;
-  // Whether holders of much are slowed. given_up: that took too long; not again until less is used.
+  // Whether large holders are slowed. given_up: that took too long; not again until less is used.
   enum class Slowing : std::uint8_t { no, yes, given_up };
   Slowing slowing_ = Slowing::no;
   Connection* preferred_ = nullptr;  // while slowing: the one that goes on; null: it is gone
   Instant slowing_end_ = never;
   TimerEntry slowing_timer_{[](TimerEntry&) noexcept {}};  // a turn is all that is due then
-  std::uint64_t relief_failed_in_ = UINT64_MAX;            // the turn
+  std::uint64_t relief_failed_in_ = UINT64_MAX;            // the turn in which relief failed
   CarryPools carry_pools_;
   BlockPool output_blocks_;
-  const std::size_t output_blocks_scarce_;              // fewer: outbox_high_bytes falls
+  const std::size_t output_blocks_scarce_;              // with fewer, outbox_high_bytes falls
   Instant shed_at_ = never;                             // never: no connection waits
   TimerEntry shed_timer_{[](TimerEntry&) noexcept {}};  // a turn is all that is due then
-  bool relief_due_ = false;  // somebody waits for blocks, or has one of the reserve
+  bool relief_due_ = false;  // a connection waits for blocks, or has a reserved one
   Message* first_deferred_ = nullptr;
   Message** deferred_end_ = &first_deferred_;
   Connection* first_woken_ = nullptr;
   Connection* first_pending_ = nullptr;
   Connection* first_waiting_for_blocks_ = nullptr;
-  Connection* first_backlog_ = nullptr;  // they have more to send; the one that waited longest
+  Connection* first_backlog_ = nullptr;  // with more output; the longest waiting one comes first
   Connection** backlog_end_ = &first_backlog_;
   std::size_t backlog_count_ = 0;
   bool running_backlog_ = false;
-  std::uint64_t bytes_sent_end_ = 0;  // of Counters::bytes_sent: the turn has sent enough
+  std::uint64_t bytes_sent_end_ = 0;  // of Counters::bytes_sent: the limit of this turn
   std::uint32_t links_open_ = 0;
   std::uint32_t links_lasting_ = 0;
-  ConnectionBalance::Share* share_ = nullptr;  // null: what is accepted here is served here
+  ConnectionBalance::Share* share_ = nullptr;  // null: accepted connections are served here
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
   bool stopped_ = false;

@@ -1,4 +1,5 @@
-// Connections that a reactor passes on: to which reactor, and that none is lost or counted twice.
+// Connections that a reactor passes on: the reactor that gets each, and that none is lost or
+// counted twice.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -45,7 +46,7 @@ class ReactorBalanceTest : public testing::Test {
     for (const auto& each : places_) each->reactor.reset();  // before what they share
   }
 
-  // The kernel gives it so many, in one turn.
+  // The kernel gives the reactor so many connections, in one turn.
   void accept(std::size_t index, int count = 1) {
     Place& place = *places_[index];
     for (int number = 0; number < count; ++number) {

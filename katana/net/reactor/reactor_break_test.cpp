@@ -1,4 +1,4 @@
-// Connections whose link breaks: what a session still gets, and what becomes of what it writes.
+// Connections whose link breaks: the input that a session still gets, and the fate of its output.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -11,7 +11,7 @@ namespace {
 
 class BreakTest : public ReactorTest {
  protected:
-  // A connection that we have begun, and whose session does not read.
+  // An outgoing connection whose session does not read.
   TestSession& begin_paused() {
     EXPECT_TRUE(reactor().connect({.port = 80}, protocol_, nullptr));
     TestSession& session = *protocol_.sessions.back();

@@ -1,4 +1,4 @@
-// Who may connect to a listener, what their client may have, and how old connections end.
+// The clients that may connect to a listener, their limits, and the end of old connections.
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ class ReactorClientsTest : public ReactorTest {
     limits_ = std::make_unique<ClientLimits>(options, 1);
     reactor().guard(0, {.limits = limits_.get()});
   }
-  // Whether a link from there is accepted. The n-th is link n.
+  // Whether a link from this address is accepted. The n-th is link n.
   bool admitted(Bytes address) {
     const auto index = static_cast<std::uint32_t>(world_.links.size());
     world_.links.emplace_back().open = true;

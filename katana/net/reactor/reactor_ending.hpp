@@ -1,11 +1,11 @@
-// ReactorEnding: when a link is read and when not, and how a connection ends: once its output is
-// sent, after lingering, or because its time is over.
+// ReactorEnding: decides when a link is read, and how a connection ends: once its output is sent,
+// after lingering, or at a deadline.
 //
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      false: the connection is gone.
-// Invariant  a link is not read while its session is paused, but for what a pending handler may
-//            still have carried; a lingering one is read, and nothing of it is kept.
+// Invariant  a link is not read while its session is paused. The exception is input that a pending
+//            handler may still have carried. A lingering link is read, and its input is dropped.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@ class ReactorEnding : public ReactorSending<Engine> {
       Base::memory_, Base::now_, Base::options_, Base::set_send_deadline;
   using typename Base::Cause;
 
-  // Receiving is off while the session is paused, and while it has carried bytes that wait for its
+  // Receiving is off while the session is paused. It is also off while carried bytes wait for their
   // next turn: more would be carried on top of them. A pending handler alone leaves it on until a
-  // block is full, so that a client or server that leaves is noticed.
+  // block is full: a client or server that leaves is then noticed.
   void update_receive(Connection& connection) noexcept {
     if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
          unsigned{connection.receive_slowed_} | unsigned{connection.writable_due_} |
@@ -37,7 +37,7 @@ class ReactorEnding : public ReactorSending<Engine> {
     change_receive(connection);
   }
 
-  // Counts bytes that come after the end; above linger_bytes_max the connection is reset.
+  // Counts bytes after the end; above linger_bytes_max the connection is reset.
   KATANA_RARE void drop(Connection& connection, Bytes bytes) noexcept {
     connection.input_unread_ = true;
     std::uint32_t& dropped = connection.counters_.bytes_dropped;
@@ -45,17 +45,17 @@ class ReactorEnding : public ReactorSending<Engine> {
     if (dropped > options_.linger_bytes_max) destroy(connection, Cause::linger_ends);
   }
 
-  // The outbox is sent and the session has finished. With bytes that were not read, in the
-  // carry or in a socket that is not being read, closing would reset the connection.
+  // The outbox is sent and the session has finished. With unread bytes, in the carry or in a socket
+  // that is not being read, closing would reset the connection.
   KATANA_RARE bool end(Connection& connection) noexcept {
-    if (connection.failure_ != 0) {  // reads_on(), and has read enough
+    if (connection.failure_ != 0) {  // see reads_on(); it has read enough
       destroy(connection, Cause::link_lost);
       return false;
     }
     if (connection.transform_ != nullptr) {
       connection.transform_->seal_end();
       if (!connection.send_pending_ && !flush_sealed(connection)) return false;
-      if (!connection.transform_->output().empty()) return true;  // on_sent() comes back
+      if (!connection.transform_->output().empty()) return true;  // on_sent() calls this again
     }
     const bool unread =
         connection.input_unread_ || connection.receive_paused_ || !connection.carry_.empty();
@@ -67,17 +67,17 @@ class ReactorEnding : public ReactorSending<Engine> {
     connection.send_pending_ = true;  // nothing is sent after the end of our side
     connection.carry_.clear();
     connection.pause_reasons_ = 0;
-    connection.receive_slowed_ = false;  // nothing of it is kept
-    // Not the session's deadline, which is still the session's to set.
+    connection.receive_slowed_ = false;  // its input is dropped
+    // A separate deadline, because the session still sets its own.
     set_send_deadline(connection, now_ + options_.linger_timeout);
     engine_.shutdown_send(connection.link_);
     update_receive(connection);
     return true;
   }
 
-  // The link of a connection that we have begun is lost while its session does not read. The
-  // session still gets earlier input, when it reads on; behind that on_closed() is called
-  // again. Its output meanwhile is dropped.
+  // The link of an outgoing connection is lost while its session does not read. The session still
+  // gets earlier input when it reads on; then on_closed() is called again. Output is dropped
+  // meanwhile.
   KATANA_RARE bool reads_on(Connection& connection) noexcept {
     const bool has_session = connection.state_ != ConnectionState::opening;
     if (!connection.outgoing_ || !connection.receive_paused_ || connection.finishing() ||
@@ -114,7 +114,7 @@ class ReactorEnding : public ReactorSending<Engine> {
   }
 
  private:
-  // The next of them.
+  // Returns the next of them.
   KATANA_RARE Instant meet_rare_deadlines(Connection& connection) noexcept {
     ConnectionExtras& extras = *connection.extras_;
     if (now_ >= extras.receive_deadline) {
@@ -124,7 +124,7 @@ class ReactorEnding : public ReactorSending<Engine> {
     if (now_ >= extras.age_deadline) grow_old(connection);
     return std::min(extras.receive_deadline, extras.age_deadline);
   }
-  // As when the reactor drains: what is going on is completed.
+  // Ends like the drain of a reactor: work in progress is completed.
   KATANA_RARE void grow_old(Connection& connection) noexcept {
     connection.extras_->age_deadline = never;
     if (connection.finishing()) return;

@@ -4,7 +4,7 @@
 // Thread     one.
 // Fails      by failing the test: the engine checks that the reactor keeps the contract of
 //            engine.hpp, and that bytes in flight do not change.
-// Invariant  nothing happens but what a test asked for: no clock, no kernel, no chance.
+// Invariant  all events come from the test: no clock, no kernel, no chance.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@
 
 namespace katana::net {
 
-// How the kernel of a FakeEngine takes what is sent.
+// How the kernel of a FakeEngine takes output.
 enum class Kernel : std::uint8_t {
   takes,    // as much as it has room for, at once; the rest is pending
   borrows,  // nothing at once: it reads the memory until complete()
   breaks    // the connection is gone
 };
 
-// What a test sees of an engine, and how it makes things happen in it.
+// The state of an engine as a test sees it, and the means to cause events.
 struct World {
   struct LinkState {
     std::uint32_t generation = 1;
@@ -51,9 +51,9 @@ struct World {
   };
 
   Instant now{seconds(1000).ns};
-  Duration waited{-1};              // the wait that the last turn was given
+  Duration waited{-1};              // the wait of the last turn
   std::atomic<bool> woken = false;  // wake() was called, by any thread, and no turn has come since
-  bool passes = false;              // a turn that waits lets the time pass that it may wait
+  bool passes = false;              // a waiting turn moves the time on by its wait
   std::function<void()> at_turn;
   bool accept_paused = false;
   bool accepting = true;
@@ -61,7 +61,7 @@ struct World {
   int listeners_closed = 0;
   std::size_t file_bytes_per_send = SIZE_MAX;
   std::deque<LinkState> links;
-  std::vector<std::string> calls;             // of the reactor, but for send()
+  std::vector<std::string> calls;             // of the reactor, except send()
   std::vector<std::function<void()>> events;  // of the next turn
 };
 
@@ -76,7 +76,7 @@ class FakeEngine {
     return static_cast<std::uint16_t>(8000 + listener);
   }
   int socket(engine::Listener) const { return -1; }
-  // A link that the test lets answer by giving it room.
+  // Opens a link; the test lets its server answer by giving it room.
   Result<engine::Link> connect(const engine::ConnectOptions& options) {
     if (options.port == 0 && !engine::is_path(options.address)) {
       return fail(Code::unavailable, "nobody is there");
@@ -93,7 +93,7 @@ class FakeEngine {
     world_.links[link.index].open = false;
     return static_cast<int>(link.index);
   }
-  // A socket of another world becomes the first link that is closed, or the next.
+  // A socket of another world becomes the first closed link, or the next.
   Result<engine::Link> adopt(int socket) {
     if (world_.adopt_fails) return fail(Code::resource_exhausted, "no memory to watch it");
     world_.calls.push_back("adopt " + std::to_string(socket));
@@ -141,7 +141,8 @@ class FakeEngine {
     return engine::Sent::pending;
   }
 
-  // As much as there is room for, and of the file at most `world.file_bytes_per_send` in one call.
+  // Takes as much as there is room for, and of the file at most `world.file_bytes_per_send` in one
+  // call.
   engine::Sent send_file(engine::Link link, std::span<const iovec> parts, const FilePart& file,
                          std::size_t& accepted) {
     accepted = 0;
@@ -231,7 +232,7 @@ class FakeEngine {
 
 class TestProtocol;
 
-// A session that does what its test says, and notes what it is told.
+// A session that follows its test's instructions, and records its calls.
 class TestSession final : public Session {
  public:
   TestSession(TestProtocol& protocol, Connection& given);
@@ -263,7 +264,7 @@ class TestSession final : public Session {
   std::string consumed;
   int input_ends = 0, writables = 0, deadlines = 0, drains = 0, sheds = 0;
   std::size_t held = 0;                           // charged to the reactor's memory
-  std::function<std::size_t()> at_memory_scarce;  // what goes later; none: nothing does
+  std::function<std::size_t()> at_memory_scarce;  // returns the bytes that go later; none: 0
 
  private:
   void enter() {
@@ -346,7 +347,7 @@ class ReactorTest : public testing::Test {
             .port = 1000,
             .family = engine::PeerEndpoint::Family::v4};
   }
-  // And the session on it.
+  // Opens a link and returns the session on it.
   TestSession& connect() {
     accept();
     world_.calls.clear();
@@ -359,7 +360,7 @@ class ReactorTest : public testing::Test {
     reactor_->turn(milliseconds(50));
   }
 
-  // What the next turn brings. The buffer is overwritten right after, as an engine would do it.
+  // An event of the next turn: bytes. The buffer is overwritten right after, as in an engine.
   void bytes(std::uint32_t index, std::string text) {
     world_.events.push_back([this, index, text = std::move(text)]() mutable {
       if (!world_.links[index].open) return;

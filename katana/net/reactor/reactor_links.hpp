@@ -1,14 +1,14 @@
-// ReactorLinks: the connections of a reactor's links, and the engine that the links belong to. The
-// lowest of the parts that make up ReactorOn:
+// ReactorLinks: the connections of a reactor's links, and the engine of the links. The lowest of
+// the parts that make up ReactorOn:
 //
 //   ReactorLinks       a link gets its connection, and gives it back
-//   ReactorSending     output, sealed or not, and files; what others may send comes first
+//   ReactorSending     output, sealed or not, and files; output of others comes first
 //   ReactorEnding      receiving on or off, the end of a connection, its deadlines
-//   ReactorOffering    what was received is offered, what that led to is carried out
-//   ReactorTransforms  what was received is unsealed, and a transform opened
-//   ReactorOn          what a turn is, and what the engine calls
+//   ReactorOffering    offers received bytes, and carries out the session's actions
+//   ReactorTransforms  unseals received bytes, and opens transforms
+//   ReactorOn          the turn, and the calls of the engine
 //
-// Each calls those above it in this list, and they are one object: a reference between them would
+// Each part calls those above it in this list. All are one object: a reference between them would
 // be a load on the way of every request.
 //
 // Owns       the engine; a block for every connection and its session.
@@ -35,7 +35,7 @@ namespace katana::net {
 template <class Engine>
 class ReactorLinks : public Reactor {
  protected:
-  using Cause = ConnectionCause;  // what moves a connection; see connection_states.hpp
+  using Cause = ConnectionCause;  // events that move a connection; see connection_states.hpp
 
   struct AcceptRetry : TimerEntry {
     explicit AcceptRetry(Engine& engine_given) noexcept
@@ -46,14 +46,14 @@ class ReactorLinks : public Reactor {
     Engine& engine;
   };
 
-  // What tells this reactor that others have passed connections on to it, and that there is room
-  // again for those that wait.
+  // The signals of this reactor: others have passed connections on to it, or waiting connections
+  // have room again.
   struct Arrivals {
-    // Wakes this reactor: connections have come, or there is room again.
-    struct Signal : Message {  // which of the two
+    // Wakes this reactor for one of the two.
+    struct Signal : Message {  // the two signals differ in `action`
       Signal(ReactorLinks& owner_given, void (*action)(Message&) noexcept) noexcept
           : Message(action), owner(owner_given) {}
-      ReactorLinks& owner;  // whose it is
+      ReactorLinks& owner;  // the reactor that it wakes
     };
     explicit Arrivals(ReactorLinks& owner) noexcept
         : arrived(owner,
@@ -117,12 +117,12 @@ class ReactorLinks : public Reactor {
   // REQUIRES that the link is open.
   Connection& connection_of(engine::Link link) noexcept { return *connections_[link.index]; }
 
-  // In the block of the link's index.
+  // Makes the connection in the block of the link's index.
   Connection& add_connection(engine::Link link) noexcept {
     char* const block = connection_blocks_.take();
     KATANA_CHECK(block != nullptr);  // there is one for every link
     auto* const connection = new (block) Connection(*this, link);
-    // Within what is reserved; what no link had yet is not touched.
+    // Within the reserved size; entries that no link has had are not written to.
     if (link.index >= connections_.size()) connections_.resize(link.index + 1);
     connections_[link.index] = connection;
     ++links_open_;
@@ -135,7 +135,7 @@ class ReactorLinks : public Reactor {
     connection.session_ = protocol.open(&connection + 1, connection);
   }
 
-  // The engine first: until it has closed the link it may borrow bytes of the outbox.
+  // Closes the link first: until then the engine may borrow bytes of the outbox.
   KATANA_RARE void destroy(Connection& connection, Cause cause) noexcept {
     const engine::Link link = connection.link_;
     if (cause == Cause::cut_off) {
@@ -147,23 +147,23 @@ class ReactorLinks : public Reactor {
     if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
   }
 
-  // Keeps why an outgoing connection broke, as errno has it.
+  // Keeps the errno value with which an outgoing connection broke.
   KATANA_RARE void note_failure(Connection& connection) noexcept {
     if (!connection.outgoing_) return;
     connection.failure_ = static_cast<std::uint16_t>(engine_.failure(connection.link_));
   }
 
-  // At the end; sessions are destroyed, too.
+  // Called at the end; destroys the sessions, too.
   void destroy_all() noexcept {
     for (Connection* const connection : connections_) {
       if (connection == nullptr) continue;
-      // A reset would take along what the other side has not received of one that was there to the
-      // last.
+      // A reset would destroy output that the other side of a lasting connection has not received
+      // yet.
       destroy(*connection, connection->outlasts_drain_ ? Cause::link_lost : Cause::cut_off);
     }
   }
 
-  // Of a link that the engine closes of itself, or has closed.
+  // Frees a connection whose link the engine closes, or has closed.
   void release(Connection& connection, Cause cause) noexcept {
     KATANA_CHECK(state_after(connection.state_, cause) == ConnectionState::closed);
     connection.session_->~Session();
@@ -182,14 +182,14 @@ class ReactorLinks : public Reactor {
     if (share_ != nullptr) note_room(was_outgoing);
   }
 
-  // A link is free, for the next of those that others have passed on.
+  // A link is free, for the next passed-on connection.
   void note_room(bool was_outgoing) noexcept {
     if (!was_outgoing) share_->closed(now_);
     if (share_->first_arrived() == nullptr || std::exchange(arrivals_.is_deferred, true)) return;
     defer(arrivals_.room);
   }
 
-  // ---- what clients may have ----
+  // ---- limits of clients ----
   // False: it may not connect; counted.
   [[gnu::noinline]] bool admit_client(const engine::PeerEndpoint& peer, bool handshakes,
                                       ClientLimits::Slot& slot) noexcept {
@@ -204,7 +204,7 @@ class ReactorLinks : public Reactor {
     if (!clients_->counts_bytes()) return;
     engine_.limit_receive(connection.link_, clients_->receive_max(true));
   }
-  // It was admitted and is not counted.
+  // The connection was admitted and is not counted.
   KATANA_RARE void expect_named_clients(Connection& connection) noexcept {
     if (!clients_->counts_requests()) return;
     (void)connection.extras();
@@ -218,7 +218,7 @@ class ReactorLinks : public Reactor {
     if (connection.handshake_counted_) end_client_handshake(connection);
     clients_->leave(std::exchange(connection.extras_->client_slot, ClientLimits::Slot{0}));
   }
-  // What it has received; it may have to wait before it is read again.
+  // Charges received bytes to the client, which may have to wait before it is read again.
   KATANA_RARE void charge_client(Connection& connection, std::size_t bytes) noexcept {
     if (!clients_->counts_bytes()) return;
     const Duration wait = clients_->take_bytes(connection.client_slot(), bytes, now_);
@@ -226,8 +226,8 @@ class ReactorLinks : public Reactor {
     if (wait <= Duration{}) return;
     ++counters_.client_receive_pauses;
     connection.receive_slowed_ = true;
-    // Up to half as long again, evenly spread: those that were stopped together do not come back
-    // together, and in front of everybody else.
+    // Up to half as long again, evenly spread: clients that were stopped together do not come back
+    // together, and ahead of the others.
     const std::uint64_t spread = counters_.client_receive_pauses * 0x9E3779B97F4A7C15u >> 54;
     const Instant deadline =
         now_ + wait + nanoseconds(wait.ns / 2048 * static_cast<std::int64_t>(spread));
@@ -237,7 +237,7 @@ class ReactorLinks : public Reactor {
 
   BlockPool connection_blocks_;
   std::vector<Connection*> connections_;  // up to the highest index that a link has had
-  std::size_t heap_bytes_each_ = 0;       // the most of all listeners'
+  std::size_t heap_bytes_each_ = 0;       // the most of all listeners
   std::size_t shared_bytes_ = 0;
   WaitingTransforms waiting_;
   Engine engine_;

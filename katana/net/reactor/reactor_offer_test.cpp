@@ -1,4 +1,4 @@
-// What a session is offered, and when: the life of received bytes.
+// The life of received bytes: which bytes a session is offered, and when.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,9 +1,8 @@
-// ReactorOffering: what was received is offered to the session, and what the session did with its
-// connection in that call is carried out right after it: output is sent, an end begins, another
-// session takes over.
+// ReactorOffering: offers received bytes to the session. Right after each call it carries out the
+// session's actions on its connection: output is sent, an end begins, another session takes over.
 //
-//   deliver → offer (Session::on_bytes, as long as it makes progress) → flush_and_update; what was
-//   not consumed is carried, and offered again by run_pending.
+// deliver → offer (Session::on_bytes, as long as it makes progress) → flush_and_update. Bytes that
+// were not consumed are carried, and offered again by run_pending.
 //
 // Borrows    received bytes, for the call.
 // Thread     its reactor's.
@@ -36,7 +35,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
   using Base::Base;
   using typename Base::Cause;
 
-  // Bytes for the session. False: the connection is gone.
+  // Offers bytes to the session. False: the connection is gone.
   [[gnu::always_inline]] bool deliver(Connection& connection, Bytes bytes) noexcept {
     const bool direct = connection.carry_.empty() && !connection.paused();
     if (direct) {
@@ -54,7 +53,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
     if (connection.finishing()) return true;
     // Input before the end goes first: it may be carried since a handler answered in this turn.
     if (!connection.paused() && !offer_carried(connection)) return false;
-    // Unless the session has yet to be offered the rest, in which case it is told after that.
+    // The session is told after the rest if it has yet to be offered the rest.
     const bool more =
         !connection.carry_.empty() && !connection.paused() && connection.writable_due_;
     if (!connection.finishing() && !more) connection.session_->on_input_end();
@@ -70,7 +69,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
     return false;
   }
 
-  // Sends what is pending and carries out an end. False: the connection is gone.
+  // Sends pending output and carries out an end. False: the connection is gone.
   [[gnu::noinline]] bool flush_and_update(Connection& connection) noexcept {
     return flush_and_update_inlined(connection);
   }
@@ -90,8 +89,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
     return true;
   }
 
-  // Those that have more to send than what was sent at once, in turn: each gets one round while
-  // others wait.
+  // Serves connections with more output in turn: each gets one round while others wait.
   KATANA_RARE void run_backlog() noexcept {
     renew_budget();
     running_backlog_ = true;
@@ -103,7 +101,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
     running_backlog_ = false;
   }
 
-  // A woken connection: its deadlines, the room it gained, the bytes that wait, the output it made.
+  // Handles a woken connection: its deadlines, new room, waiting bytes, and pending output.
   void run_pending(Connection& connection) noexcept {
     if (!meet_deadlines(connection)) return;
     const bool sealed = connection.transform_ != nullptr && !connection.send_pending_ &&
@@ -147,14 +145,14 @@ class ReactorOffering : public ReactorEnding<Engine> {
     std::size_t consumed;
     bool alive;
   };
-  // Rounds of "sent, so there is room, so there is more to send" in one go: a fast reader of an
-  // endless reply must not keep the turn to itself, and beside others it sends outbox_high_bytes.
-  // In the last of so many the session is not asked for more.
+  // The most rounds of sending and asking for more in one go. A fast reader of an endless reply
+  // must not keep the turn to itself. With other senders a connection sends outbox_high_bytes. In
+  // the last round the session is not asked for more.
   static constexpr int writable_rounds_max = 17;
   static constexpr int writable_rounds_shared = 2;
 
-  // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
-  // stopped for a full outbox and the other side took all of that, but no more than `rounds` times.
+  // Offers `bytes` as long as the session takes some and may go on. A session that stopped for a
+  // full outbox may go on when the other side took all of it, at most `rounds` times.
   [[gnu::always_inline]] Offered offer(Connection& connection, Bytes bytes, int rounds) noexcept {
     std::size_t consumed = 0;
     for (;;) {
@@ -167,7 +165,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
       if (!flush_and_update_inlined(connection)) return {consumed, false};
       if (connection.finishing()) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
-      if (connection.take_session_replaced()) continue;  // the rest is its replacement's
+      if (connection.take_session_replaced()) continue;  // the replacement gets the rest
       if (was_paused ? --rounds == 0 || budget_spent() : used == 0) return {consumed, true};
     }
   }
@@ -185,9 +183,10 @@ class ReactorOffering : public ReactorEnding<Engine> {
     return true;
   }
 
-  // A reset, another session, or the first word of a transform. False: the connection is gone.
+  // Handles a reset, another session, or the first output of a transform. False: the connection is
+  // gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
-    while (connection.interrupted_) {  // it may end there, or let another one in
+    while (connection.interrupted_) {  // the connection may end, or another session may begin
       if (connection.state_ == ConnectionState::resetting) {
         destroy(connection, Cause::cut_off);
         return false;
@@ -209,16 +208,16 @@ class ReactorOffering : public ReactorEnding<Engine> {
     KATANA_REQUIRE(sizeof(Connection) + replacement->session_bytes() <=
                    connection_blocks_.block_bytes());
     connection.session_->~Session();
-    // Those that are about output are the connection's, for every writer.
+    // Pauses for output remain: they belong to the connection, for every writer.
     connection.pause_reasons_ &= static_cast<std::uint8_t>(PauseReason::outbox_full) |
                                  static_cast<std::uint8_t>(PauseReason::pool_low);
     connection.writable_wanted_ = connection.writable_due_ = false;
     connection.session_replaced_ = true;
     connection.session_ = replacement->open(&connection + 1, connection);
-    connection.wake();  // it is offered what waits, and told that the input has ended
+    connection.wake();  // it is offered waiting bytes, and learns of the input's end
   }
 
-  // Of the transform of a connection that we have begun. False: the connection is gone.
+  // Sends the first output of an outgoing connection's transform. False: the connection is gone.
   virtual bool say_first_word(Connection& connection) noexcept = 0;
 };
 

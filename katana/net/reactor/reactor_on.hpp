@@ -1,20 +1,20 @@
 // ReactorOn<Engine>: the reactor on one engine. Instantiated once per engine, by the module that
 // chooses one.
 //
-// Owns       its parts (reactor_links.hpp lists them), each a base of the next, and this of none.
+// Owns       its parts (reactor_links.hpp lists them); each is a base of the next.
 // Thread     its reactor's.
 // Allocates  listen() and connect(); a turn for transforms only.
 // Fails      listen() and connect() return an Error.
-// Invariant  see Reactor. Whatever a session did in a call is carried out right after it: output is
-//            sent with one gathered send, an end begins, receiving is paused or resumed. Its
-//            actions outside of a call are carried out before the turn ends (Connection::wake).
+// Invariant  see Reactor. A session's actions in a call take effect right after it. Output is sent
+//            with one gathered send, an end begins, receiving is paused or resumed. Its actions
+//            outside a call take effect before the turn ends (Connection::wake).
 //
 // The life of received bytes: on_bytes → deliver → offer (Session::on_bytes, as long as it makes
-// progress) → flush_and_update (send) → what was not consumed is carried.
+// progress) → flush_and_update (send) → unconsumed bytes are carried.
 //
-// With a transform: on_bytes → on_sealed (Transform::receive) → deliver, which is what happens to
-// the bytes of a link without one; flush → flush_sealed (Transform::seal). A connection without one
-// pays a branch in on_bytes and one in flush.
+// With a transform: on_bytes → on_sealed (Transform::receive) → deliver, as without one; flush →
+// flush_sealed (Transform::seal). A connection without a transform pays a branch in on_bytes and
+// one in flush.
 #pragma once
 
 #include <algorithm>
@@ -63,8 +63,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   ~ReactorOn() override {
     this->tasks().close();
     this->destroy_all();
-    attachments_.clear();  // what they wait for is not to be waited for here
-    stopped_ = true;       // a client that comes now finds no listener
+    attachments_.clear();  // their waits end with the reactor
+    stopped_ = true;       // a new client finds no listener
     this->receive_expected();
     if (share_ == nullptr) return;
     share_->leave();
@@ -144,7 +144,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     if (relief_due_) relieve_output();
     if (slowing_ != Slowing::no) review_slowing();
     end_turn(counters_.bytes_received == received);
-    // The last connection may have ended just now, and then nothing would end the next wait.
+    // Without this check the next wait would not end if the last connection has ended just now.
     if (draining_ && drained()) stopped_ = true;
     busy_since_ns_.store(never.ns, std::memory_order_release);
   }
@@ -154,10 +154,10 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
            !waiting_.empty() || keeps();
   }
 
-  // For tests, and for what only one engine has.
+  // For tests, and for functions of only one engine.
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
 
-  // ---- what the engine calls
+  // ---- the calls of the engine
 
   // First call of each turn; reads the time.
   void on_turn(Instant) noexcept {
@@ -172,7 +172,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   // False: the connection is refused, and the engine closes the link.
   bool on_accepted(engine::Link link, engine::Listener listener,
                    const engine::PeerEndpoint& peer) noexcept {
-    // Code that limits, logs or trusts by address would have to pass over it.
+    // Code that limits, logs or trusts by address would have to ignore such a connection.
     if (peer.family == engine::PeerEndpoint::Family::none) [[unlikely]] {
       ++counters_.peers_unknown;
       return false;
@@ -196,7 +196,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     return begin(link, served, {.listener = listener, .peer = peer, .client = slot});
   }
 
-  // In line in the engine that calls it.
+  // Inlined into the engine that calls it.
   [[gnu::always_inline]] void on_bytes(engine::Link link, Bytes bytes) noexcept {
     Connection& connection = connection_of(link);
     counters_.bytes_received += bytes.size();
@@ -253,20 +253,20 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   }
 
  private:
-  // The kernel says why a connection that we have begun was not made, as by ECONNREFUSED. A
-  // later failure is a reset, which a transform describes better.
+  // The kernel reports why an outgoing connection was not made, for example ECONNREFUSED. A later
+  // failure is a reset, which a transform describes better.
   static bool was_never_there(const Connection& connection) noexcept {
     const int failure = connection.failure_;
     return failure != 0 && failure != ECONNRESET && failure != EPIPE;
   }
-  // What a listener's connections are made of.
+  // The protocol, transforms and guard of a listener's connections.
   struct Served {
     Protocol* protocol = nullptr;
     TransformFactory* transforms = nullptr;
     ListenerGuard guard = {};
   };
-  // Of a link that was accepted, here or by another reactor. False: it is refused, and the engine's
-  // to close.
+  // Begins a link that was accepted, here or by another reactor. False: it is refused, and the
+  // engine closes it.
   bool begin(engine::Link link, const Served& served, const PassedConnection& accepted) noexcept {
     Connection* const connection = &add_connection(link);
     connection->peer_ = accepted.peer;
@@ -286,15 +286,15 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     } else if (!begin_opening(*connection, *served.protocol, *served.transforms)) {
       return false;
     }
-    // A session that speaks first, or not at all: settled before the turn ends, because the engine
-    // is in the midst of its accept.
+    // A session that speaks first, or that ends at once. It is handled before the turn ends,
+    // because the engine is in the middle of its accept.
     if (!connection->outbox_.empty() || connection->finishing() || connection->interrupted_) {
       connection->wake();
     }
     return true;
   }
 
-  // Those for which no link is free wait until one is: see note_room().
+  // Connections for which no link is free wait until one is: see note_room().
   KATANA_RARE void adopt_arrived() noexcept override {
     if (stopped_) return reset_arrived();
     while (const PassedConnection* const arrived = share_->first_arrived()) {
@@ -307,7 +307,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
       } else if (!begin(*link, served, passed)) {
         engine_.close(*link);
       }
-      share_->drop_first();  // after it counts as open: it counted all the time
+      share_->drop_first();  // after it counts as open: it is counted throughout
     }
   }
   KATANA_RARE void reset_arrived() noexcept override {
@@ -344,7 +344,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
                    served.protocol->session_bytes() >= sizeof(OpeningSession));
     KATANA_REQUIRE(sizeof(Connection) + served.protocol->session_bytes() <=
                    connection_blocks_.block_bytes());
-    KATANA_REQUIRE(served_.size() < 256);  // what Connection::listener_ counts
+    KATANA_REQUIRE(served_.size() < 256);  // the range of Connection::listener_
     auto listener = engine_.listen(options);
     if (!listener) return std::unexpected(listener.error());
     if (served_.size() <= *listener) served_.resize(*listener + 1);

@@ -55,7 +55,7 @@ TEST_F(ReactorTest, a_reactor_that_ends_first_receives_what_it_was_told_to_expec
   sender.join();
 }
 
-// Notes that it ran, and asks for another if it was given one.
+// Records that it ran, and asks for another if it was given one.
 struct AtEnd : Message {
   AtEnd(Executor& on, std::string& order, char mark, AtEnd* more = nullptr)
       : Message(&AtEnd::act), executor(on), notes(order), name(mark), next_one(more) {}

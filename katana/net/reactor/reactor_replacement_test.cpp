@@ -1,4 +1,4 @@
-// One session in the place of another: the bytes, the output, the pauses and the end of both.
+// A session replaces another: the bytes, the output, the pauses and the end of both.
 #include <gtest/gtest.h>
 
 #include "katana/net/reactor/reactor_fixture_test.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 class SuccessionTest : public ReactorTest {
  protected:
-  // Notes when it is destroyed, as what an upgrade hands over would be.
+  // Records its destruction, like data that an upgrade hands over.
   class Handover final : public SessionReplacement {
    public:
     Handover(TestProtocol& protocol, int& destroyed) : protocol_(protocol), destroyed_(destroyed) {}

@@ -1,4 +1,4 @@
-// What a session writes, when it is sent, and what a slow client costs.
+// The output of a session, the moment when it is sent, and the cost of a slow client.
 #include <gtest/gtest.h>
 
 #include "katana/base/system/file_fixture_test.hpp"
@@ -95,7 +95,7 @@ TEST_F(ReactorTest, a_send_that_fails_ends_the_connection) {
   link_state(0).kernel = Kernel::breaks;
   session.take = [&](Bytes input) {
     EXPECT_TRUE(session.connection.outbox().write("x"));
-    return input.size() - 1;  // what is left is not kept for a connection that is gone
+    return input.size() - 1;  // the rest is not kept for a connection that is gone
   };
   bytes(0, "abc");
   turn();
@@ -197,8 +197,8 @@ TEST_F(FullOutboxTest, is_empty_again_at_once_when_the_peer_takes_everything) {
 
 class FewBlocksTest : public FullOutboxTest {
  protected:
-  // Clients that do not read, until fewer than the reserve of 16 blocks are free. How many they
-  // are.
+  // Clients that do not read, until fewer than the reserve of 16 blocks are free. Returns their
+  // number.
   std::size_t fill() {
     std::size_t peers = 0;
     while (counters().pool_pauses == 0 && peers < 100) {
@@ -246,7 +246,7 @@ TEST_F(FewBlocksTest, a_session_with_much_pending_waits_and_is_not_reset) {
   turn(seconds(2));
   EXPECT_EQ(world_.waited, milliseconds(50));
   EXPECT_EQ(counters().output_shed, 0u);
-  // It gets on once its own client has taken all of it, whatever the others hold.
+  // It continues once its own client has taken all of it, whatever the others hold.
   link_state(index).writable = SIZE_MAX;
   complete(index);
   turn();
@@ -281,7 +281,7 @@ TEST_F(FewBlocksTest, the_high_mark_falls_with_the_free_blocks) {
 TEST_F(FewBlocksTest,
        who_has_nothing_and_wants_much_waits_a_second_and_then_the_largest_are_reset) {
   const std::size_t peers = fill();
-  // One takes bytes, and the others do not.
+  // One client takes bytes, and the others do not.
   turn(milliseconds(500));
   link_state(0).writable = 200;
   complete(0);
@@ -355,7 +355,7 @@ TEST_F(FewBlocksTest, a_connection_that_waits_may_end) {
   EXPECT_EQ(reactor().memory_used().total(), 0u);
 }
 
-// A pending reply that is made of as much as there is room for, again and again.
+// A pending reply that writes as much as there is room for, again and again.
 void stream_for_ever(TestSession& session) {
   session.at_writable = [&session] {
     while (!session.connection.output_full()) {
@@ -544,7 +544,7 @@ TEST_F(SlowPeerTest, a_peer_that_has_caught_up_owes_nothing) {
   EXPECT_EQ(sent().size(), 5000u);
   turn(seconds(100));
   EXPECT_TRUE(link_state(0).open);
-  // And the next time it has its whole time again.
+  // The next time it has its whole time again.
   link_state(0).writable = 0;
   ASSERT_TRUE(session.connection.outbox().write("x"));
   session.connection.wake();

@@ -1,7 +1,7 @@
-// ReactorSending: what waits in an outbox goes to the engine, through the connection's transform if
-// it has one. A connection without one pays a branch in flush().
+// ReactorSending: sends an outbox to the engine, through the connection's transform if it has one.
+// A connection without a transform pays a branch in flush().
 //
-// Owns       what transforms work in.
+// Owns       the working memory of transforms.
 // Borrows    blocks of an outbox, until the engine has accepted them.
 // Thread     its reactor's.
 // Allocates  prepare_transforms() once.
@@ -27,20 +27,20 @@ class ReactorSending : public ReactorLinks<Engine> {
   using Base::Base;
   using Base::budget_spent, Base::counters_, Base::destroy, Base::engine_, Base::note_failure,
       Base::note_sent, Base::now_, Base::options_, Base::set_send_deadline;
-  using typename Base::Cause;  // what moves a connection; see connection_states.hpp
+  using typename Base::Cause;  // events that move a connection; see connection_states.hpp
 
-  // Once, before the first connection with a transform.
+  // Called once, before the first connection with a transform.
   void prepare_transforms() {
     if (buffers_ != nullptr) return;
     buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);
   }
 
-  // The turn has sent enough, and what is pending waits for a later one.
+  // The turn has sent enough, and pending output waits for a later one.
   bool defers(Connection& connection, std::size_t pending) noexcept {
     return budget_spent() && pending > options_.output_block_bytes && defer_output(connection);
   }
 
-  // In line for one run of bytes that the other side takes at once, which is nearly every reply.
+  // Inlined for one run of bytes that the other side takes at once, which is nearly every reply.
   [[gnu::always_inline]] bool flush(Connection& connection) noexcept {
     if (connection.transform_ != nullptr) [[unlikely]]
       return flush_sealed(connection);
@@ -61,8 +61,8 @@ class ReactorSending : public ReactorLinks<Engine> {
     return outbox.empty() || send(connection, outbox);
   }
 
-  // Seals what is pending, as much as the other side may be behind, and sends it. False: the
-  // connection is gone. REQUIRES that no send is pending.
+  // Seals pending output, up to the most that the other side may be behind, and sends it. False:
+  // the connection is gone. REQUIRES that no send is pending.
   [[gnu::noinline]] bool flush_sealed(Connection& connection) noexcept {
     Outbox& output = connection.transform_->output();
     for (int round = 0; round < sealed_rounds_max; ++round) {
@@ -109,11 +109,11 @@ class ReactorSending : public ReactorLinks<Engine> {
     return true;
   }
 
-  // The rest goes later, or the link is lost: false, and the connection is gone.
+  // The rest is sent later, or the link is lost. False: the connection is gone.
   [[gnu::noinline]] bool note_incomplete(Connection& connection, Outbox& outbox, engine::Sent sent,
                                          std::size_t accepted) noexcept {
     if (sent == engine::Sent::failed) {
-      if (connection.failure_ != 0 && !connection.finishing()) {  // it reads what is left
+      if (connection.failure_ != 0 && !connection.finishing()) {  // it reads the rest
         outbox.clear();
         return true;
       }
@@ -125,15 +125,15 @@ class ReactorSending : public ReactorLinks<Engine> {
     return true;
   }
 
-  // `before`, and the file behind it. The rest waits for the others: a client
-  // that reads a long file fast does not keep the turn.
+  // Sends `before`, and the file behind it. The rest waits for other connections: a client that
+  // reads a long file fast does not keep the turn.
   KATANA_RARE bool flush_file(Connection& connection, std::span<const iovec> before,
                               const FilePart& file) noexcept {
     std::size_t accepted = 0;
     const engine::Sent sent = engine_.send_file(connection.link_, before, file, accepted);
     if (sent == engine::Sent::failed) {
-      // Perhaps the file is shorter than what its reply said: the other side must not take the end
-      // of the connection for the end of the reply.
+      // Perhaps the file is shorter than its reply says. The other side must not take the end of
+      // the connection for the end of the reply.
       ++counters_.file_failures;
       destroy(connection, Cause::cut_off);
       return false;
@@ -159,7 +159,7 @@ class ReactorSending : public ReactorLinks<Engine> {
     while (!connection.outbox_.empty() && output.pending() < options_.sealed_high_bytes) {
       const Bytes record = next_record(connection.outbox_, buffers_->record);
       if (record.empty()) {
-        ++counters_.file_failures;  // it is shorter than what its reply said
+        ++counters_.file_failures;  // the file is shorter than its reply says
         destroy(connection, Cause::cut_off);
         return false;
       }
@@ -170,8 +170,8 @@ class ReactorSending : public ReactorLinks<Engine> {
         return true;
       }
       if (sealed == 0) {
-        // Blocks are scarce: the connection that gives some back wakes it. It has the other side's
-        // time and no more.
+        // Blocks are scarce: the connection that gives some back wakes this one. Its wait counts
+        // against the other side's send timeout.
         connection.pause(PauseReason::pool_low);
         connection.blocks_wanted_ = connection.transform_->output().empty();
         if (connection.send_deadline_ == never) {

@@ -1,4 +1,4 @@
-// A reactor with a transform of a few lines: what is sent is put in upper case, between < and >.
+// A reactor with a transform of a few lines: output is put in upper case, between < and >.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -187,7 +187,7 @@ TEST_F(TransformTest, only_so_many_are_opened_in_a_turn_and_who_waits_longest_is
   EXPECT_EQ(counters().openings_delayed, 3u);
   EXPECT_TRUE(link_state(4).paused);
   turn();
-  EXPECT_EQ(world_.waited, Duration{});  // a turn in which somebody waits does not
+  EXPECT_EQ(world_.waited, Duration{});  // a turn with a waiting connection does not wait
   EXPECT_EQ(order, "0123");
   EXPECT_FALSE(link_state(3).paused);
   turn();

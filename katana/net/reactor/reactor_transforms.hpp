@@ -1,8 +1,8 @@
-// ReactorTransforms: what a link with a transform receives is unsealed before it is delivered, and
-// its session is opened when the transform is. Only so many are opened in a turn
+// ReactorTransforms: unseals the bytes of a link with a transform before they are delivered, and
+// opens its session when the transform is open. A turn opens a limited number
 // (ReactorOptions::openings_per_turn_max); the others wait in line.
 //
-// Borrows    received bytes, for the call; those of one that waits are carried, sealed as they are.
+// Borrows    received bytes, for the call; bytes of a waiting transform are carried in sealed form.
 // Thread     its reactor's.
 // Allocates  a transform for each connection, by its factory.
 // Fails      false: the connection is gone.
@@ -33,9 +33,9 @@ class ReactorTransforms : public ReactorOffering<Engine> {
       Base::admit_client, Base::flush_and_update, Base::flush_sealed, Base::keep, Base::now_,
       Base::open_session, Base::options_, Base::output_blocks_, Base::release, Base::update_receive,
       Base::waiting_;
-  using typename Base::Cause;  // what moves a connection; see connection_states.hpp
+  using typename Base::Cause;  // events that move a connection; see connection_states.hpp
 
-  // False: there is none to be had, and the connection is gone. The engine closes the link.
+  // False: no transform could be made, and the connection is gone. The engine closes the link.
   bool begin_opening(Connection& connection, Protocol& protocol,
                      TransformFactory& transforms) noexcept {
     connection.transform_ = transforms.make(output_blocks_);
@@ -48,21 +48,21 @@ class ReactorTransforms : public ReactorOffering<Engine> {
   // Bytes of a link that has a transform.
   [[gnu::noinline]] void on_sealed(Connection& connection, Bytes bytes) noexcept {
     if (!unseal(connection, bytes)) return;
-    if (connection.transform_ == nullptr) {  // it has handed on
+    if (connection.transform_ == nullptr) {  // the transform has handed on
       if (flush_and_update(connection)) update_receive(connection);
       return;
     }
-    // What it has to say of itself: a handshake, an alert, new keys.
+    // The transform's own output: a handshake, an alert, new keys.
     const Outbox& output = connection.transform_->output();
     if (!output.empty() && !connection.send_pending_ && !flush_sealed(connection)) return;
     if (output.pending() > options_.sealed_high_bytes + sealed_slack_bytes) {
-      destroy(connection, Cause::cut_off);  // it makes us talk, and does not listen
+      destroy(connection, Cause::cut_off);  // it makes us send, and does not read
       return;
     }
     if (flush_and_update(connection)) update_receive(connection);
   }
 
-  // At the beginning of a turn: opens those that wait, at most openings_per_turn_max.
+  // At the beginning of a turn: opens waiting transforms, at most openings_per_turn_max.
   KATANA_RARE void admit_waiting() noexcept {
     while (openings_left_ != 0 && !waiting_.empty()) {
       Connection& connection = waiting_.pop();
@@ -79,7 +79,7 @@ class ReactorTransforms : public ReactorOffering<Engine> {
   std::uint32_t openings_left_ = 0;  // in this turn
 
  private:
-  // What may be pending beyond sealed_high_bytes: a record, and what the transform says of itself.
+  // Pending output that may exceed sealed_high_bytes: a record, and the transform's own output.
   static constexpr std::size_t sealed_slack_bytes = 64 * 1024;
 
   bool say_first_word(Connection& connection) noexcept override {
@@ -112,8 +112,8 @@ class ReactorTransforms : public ReactorOffering<Engine> {
           break;
         case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
         case TransformEvent::failed:
-          connection.outbox_.clear();  // there is nothing any more that it could go through
-          // No client of ours waits for a reply that a reset could destroy.
+          connection.outbox_.clear();  // its output cannot be sent any more
+          // This client does not wait for a reply that a reset could destroy.
           connection.finish(connection.outgoing_ ? Finish::close : Finish::linger);
           break;
       }
@@ -121,7 +121,7 @@ class ReactorTransforms : public ReactorOffering<Engine> {
     return true;
   }
 
-  // The transform has done its part. False: the connection is gone.
+  // Replaces a transform that is done. False: the connection is gone.
   KATANA_RARE bool replace_transform(Connection& connection) noexcept {
     const std::unique_ptr<Transform> done = std::move(connection.transform_);
     HandedOn handed = done->hand_on();
@@ -157,8 +157,8 @@ class ReactorTransforms : public ReactorOffering<Engine> {
     open_session(connection, protocol);
   }
 
-  // It may not go on in this turn. The bytes behind it are carried, sealed as they are: there is no
-  // session yet that could have anything carried.
+  // The transform may not go on in this turn. The bytes behind it are carried in sealed form: there
+  // is no session yet that could have carried bytes.
   KATANA_RARE bool wait_for_turn(Connection& connection, Bytes bytes) noexcept {
     if (!bytes.empty() && !keep(connection, bytes)) return false;
     connection.pause(PauseReason::opening);

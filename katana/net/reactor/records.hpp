@@ -1,9 +1,9 @@
-// next_record: what of an outbox goes into one record of a transform.
+// next_record: the part of an outbox that goes into one record of a transform.
 //
-// Borrows    the outbox, and what it refers to; the bytes are its, or the buffer's.
+// Borrows    the outbox, and the memory it refers to; the result lies there or in the buffer.
 // Thread     the outbox's.
 // Allocates  never.
-// Fails      empty: a file is shorter than what its reply said.
+// Fails      empty: a file is shorter than its reply says.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace katana::net {
 
-// Plaintext of one record, at most (RFC 8446 §5.1).
+// The most plaintext of one record (RFC 8446 §5.1).
 inline constexpr std::size_t record_bytes = 16 * 1024;
-// Pieces of an outbox that are sent, or sealed, in one go.
+// The most pieces of an outbox that are sent or sealed in one go.
 inline constexpr std::size_t gather_max = 64;
 
-// Pieces are gathered, because each record has its cost, and a file is read. REQUIRES that the
-// outbox is not empty.
+// Gathers pieces, because each record has its cost, and reads a file. REQUIRES that the outbox is
+// not empty.
 inline Bytes next_record(const Outbox& outbox, std::array<char, record_bytes>& buffer) noexcept {
   std::array<iovec, gather_max> parts;
   const std::size_t count = outbox.gather(parts);

@@ -1,8 +1,8 @@
-// Session, Protocol and SessionReplacement: what a module above net/reactor implements to serve
-// connections.
+// Session, Protocol and SessionReplacement: the interfaces that a module above net/reactor
+// implements to serve connections.
 //
-// Owns       a Session lives in its connection's memory; the reactor destroys it when the link
-//            is gone, and its destructor cancels whatever it still waits for.
+// Owns       a Session lives in its connection's memory; the reactor destroys it when the link is
+//            gone. Its destructor cancels its pending waits.
 // Thread     its reactor's.
 // Fails      no call may throw. A session that cannot go on calls Connection::finish() or
 //            reset().
@@ -26,32 +26,33 @@ class Session {
  public:
   virtual ~Session() = default;
   // `input` is borrowed for the call and starts with the first byte not consumed so far. Returns
-  // how many bytes were consumed; the rest comes again, in front of what arrives next. Not called
+  // the number of consumed bytes; the rest comes again, in front of the next bytes. Not called
   // while the connection has a PauseReason.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
-  // The other side sends no more. Said when it is known, to a paused session before the bytes that
-  // it has not been offered yet; and again whenever the connection is attended and all of them have
-  // been: what a session could not do about it while it was paused, it can do then.
+  // The other side sends no more. A paused session is told before the bytes that it has not been
+  // offered yet. It is told again whenever the connection is attended and all of them have been
+  // offered. It can then do what it could not do while it was paused.
   virtual void on_input_end() noexcept = 0;
   // The outbox, found full before, has room again.
   virtual void on_writable() noexcept {}
   // The time given to Connection::set_deadline() has come.
   virtual void on_deadline() noexcept = 0;
-  // The reactor is about to stop: finish what is in flight and begin nothing new.
+  // The reactor is about to stop: finish work in progress and begin nothing new.
   virtual void on_drain() noexcept = 0;
 
   // ---- for when memory is scarce ----
-  // Output blocks that it holds beside its connection's outbox.
+  // The number of output blocks that it holds besides its connection's outbox.
   virtual std::size_t blocks_held() const noexcept { return 0; }
-  // What it has charged to Reactor::memory(), or keeps others from discharging.
+  // The bytes that it has charged to Reactor::memory(), or keeps others from discharging.
   virtual std::size_t held_bytes() const noexcept { return 0; }
-  // Gives up the largest of that, and says so to the other side: it is among those who hold most.
-  // The connection is woken after it. Returns what goes only once the connection is attended.
+  // Gives up the largest part of it, and tells the other side: the session is among the largest
+  // holders. The connection is woken afterwards. Returns the bytes that are freed only once the
+  // connection is attended.
   virtual std::size_t on_memory_scarce() noexcept { return 0; }
 };
 
-// Makes the sessions of one listener, or of connections that we begin; one instance per reactor. A
-// connection with a transform gets its session when that is open:
+// Makes the sessions of one listener, or of outgoing connections; one instance per reactor. A
+// connection with a transform gets its session when the transform is open:
 // Connection::application_protocol() is known in open().
 class Protocol {
  public:
@@ -60,28 +61,27 @@ class Protocol {
   virtual std::size_t session_bytes() const noexcept = 0;
   // Constructs a session in `memory`, which has session_bytes() bytes aligned for any type.
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
-  // Memory on the heap that all its sessions share, and that each has at most for itself, beside
-  // what is charged to Reactor::memory(): for the budget that is printed.
+  // Heap memory that all its sessions share, and the most that each has alone, besides memory
+  // charged to Reactor::memory(). For the printed budget.
   virtual std::size_t shared_bytes() const noexcept { return 0; }
   virtual std::size_t heap_bytes_each() const noexcept { return 0; }
   // A connection with a transform ends, and its session could not be opened.
   virtual void on_not_opened(Connection&) noexcept {}
 };
 
-// Makes the session that follows another one on the same connection, for
-// Connection::replace_session(), and holds what the first hands over to the second: an upgrade's
-// agreed options, a handler.
+// Makes the next session on the same connection, for Connection::replace_session(). It holds the
+// data that the first session hands over: an upgrade's agreed options, a handler.
 //
-// Owns       what it hands over. The connection owns it until its one call of open(), or until the
-//            connection ends, whichever comes first.
-// Invariant  the first session is destroyed before open() is called, in whose memory it is.
+// Owns       the data that it hands over. The connection owns it until its one call of open(), or
+//            until the connection ends, whichever comes first.
+// Invariant  the first session is destroyed before open() is called, which uses its memory.
 class SessionReplacement {
  public:
   virtual ~SessionReplacement() = default;
-  // At most what the reactor's listeners were given (ReactorOn: session_bytes_max).
+  // At most ReactorOn's session_bytes_max.
   virtual std::size_t session_bytes() const noexcept = 0;
-  // As Protocol::open(). The outbox may hold what the first session wrote. Its unconsumed input
-  // is offered next; the end of the other side is told as ever (on_input_end).
+  // Like Protocol::open(). The outbox may hold output of the first session. Its unconsumed input is
+  // offered next; the end of the other side is reported as usual (on_input_end).
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
 };
 

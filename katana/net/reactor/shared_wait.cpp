@@ -55,7 +55,7 @@ void SharedWait::begin_again(const Waiting& waiting, SharedWaiter::List& list, L
                  "and put() may be called on any thread");
   }
   waiter_ = new (recycler::allocate(sizeof(SharedWaiter))) SharedWaiter(*home, *this, waiting);
-  // Open-ended: what it waits for may be done by this executor itself.
+  // Open-ended: this executor itself may cause the event.
   home->expect_open_ended();
   list_ = &list;
   mutex_ = &mutex;
@@ -79,7 +79,7 @@ bool SharedWait::withdraw() noexcept {
     std::exchange(waiter_, nullptr)->end();
     return false;
   }
-  // Its message is on the way, or waits for the end of the turn.
+  // Its message is in transit, or waits for the end of the turn.
   SharedWaiter& waiter = *std::exchange(waiter_, nullptr);
   waiter.owner_ = nullptr;
   if (waiter.at_turn_end_) {

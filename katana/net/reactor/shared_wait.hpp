@@ -1,19 +1,19 @@
-// SharedWait: a coroutine that waits for what any thread may do: the end of a load, a place for
-// one. SharedEvent: it happens once, and lets everyone on who waits. SharedPlaces: so many places
-// for coroutines of all executors. On one executor base/coroutine/synchronization.hpp costs less.
+// SharedWait: a coroutine waits for an event of any thread: the end of a load, or a free place.
+// SharedEvent: happens once, and resumes every waiting coroutine. SharedPlaces: a limited number of
+// places for coroutines of all executors. On one executor base/coroutine/synchronization.hpp costs
+// less.
 //
 //   class End : public SharedWait { … };      // an awaitable that has one
-//   lock; wait.begin(handle, list); unlock;   // it stands in the list
+//   lock; wait.begin(handle, list); unlock;   // it is in the list
 //   lock; taken = list; unlock; wake(taken);  // each goes on where it was
 //
-// Owns       one piece of the recycler while it waits: the coroutine and the side that wakes it
-//            share it.
+// Owns       one piece of the recycler while it waits, which the coroutine and its waker share.
 // Borrows    the list and its mutex, which outlive the wait.
 // Thread     begin(), withdraw() and the destructor: its executor's. wake(): any.
 // Allocates  that piece.
 // Fails      throws std::logic_error on a thread without an executor.
-// Invariant  a coroutine that is destroyed leaves the list; one that was taken out of it already
-//            is not resumed. Its executor does not end before the message that was sent to it came.
+// Invariant  a destroyed coroutine leaves the list; one that was already taken out is not resumed.
+//            Its executor does not end before the message to it has arrived.
 #pragma once
 
 #include <coroutine>
@@ -32,7 +32,7 @@ namespace katana::net {
 
 class SharedWait;
 
-// What stands in the list.
+// The entry of a coroutine in the list.
 class SharedWaiter final : public Message, public ListHook<SharedWaiter> {
  public:
   using List = LinkedList<SharedWaiter>;  // the mutex of its owner guards it
@@ -48,15 +48,16 @@ class SharedWaiter final : public Message, public ListHook<SharedWaiter> {
   void end() noexcept;
 
   Executor& home_;
-  SharedWait* owner_;  // null: its coroutine is gone. Of its executor's thread.
+  SharedWait* owner_;  // null: its coroutine is destroyed. Its executor's thread
   Waiting waiting_;
-  bool at_turn_end_ = false;  // of its executor's thread
-  bool listed_ = true;        // under the mutex
+  bool at_turn_end_ = false;  // used on its executor's thread
+  bool listed_ = true;        // guarded by the mutex
 };
 
-// REQUIRES that it was taken out of its list; without the mutex, which others may want at once.
+// REQUIRES that it was taken out of its list. Called without the mutex, which others may want at
+// once.
 void wake(SharedWaiter& waiter) noexcept;
-// Takes one out. Under the mutex.
+// Takes the first one out. Called under the mutex.
 SharedWaiter& take_first(SharedWaiter::List& list) noexcept;
 
 class SharedWait : private TimerEntry {
@@ -66,19 +67,20 @@ class SharedWait : private TimerEntry {
   SharedWait& operator=(const SharedWait&) = delete;
   virtual ~SharedWait() { withdraw(); }
 
-  // Under the mutex of the list. Ends by the deadline that the coroutine has
+  // Called under the mutex of the list. Ends by the coroutine's deadline
   // (base/coroutine/deadline.hpp), where there is a reactor.
   void begin(std::coroutine_handle<> waiting, SharedWaiter::List& list, Lock& mutex);
-  // It was its deadline that ended the wait.
+  // Whether its deadline ended the wait.
   bool is_late() const noexcept { return is_late_; }
 
  protected:
-  // It was woken: true when it waits again, by begin_again(). Its executor's thread.
+  // Called when it was woken, on its executor's thread. Returns true when it waits again, by
+  // begin_again().
   virtual bool waits_again(const Waiting&) { return false; }
-  // As begin(), of a coroutine that has not been resumed.
+  // Like begin(), for a coroutine that has not been resumed.
   void begin_again(const Waiting& waiting, SharedWaiter::List& list, Lock& mutex);
-  // It waits no more. True: it was taken out of the list and not resumed: what it was given is to
-  // be given back.
+  // Ends the wait. True: it was taken out of the list and not resumed, and has to give back its
+  // result.
   bool withdraw() noexcept;
 
  private:
@@ -93,14 +95,14 @@ class SharedWait : private TimerEntry {
   bool is_late_ = false;
 };
 
-// Set once; who waits shares it with who sets it.
+// Set once. Waiting coroutines and the setter share it.
 class SharedEvent {
  public:
   SharedEvent() noexcept = default;
   SharedEvent(const SharedEvent&) = delete;
   SharedEvent& operator=(const SharedEvent&) = delete;
 
-  // Any thread. Those who wait, and those who come later, go on.
+  // Any thread. Resumes present and future waiters.
   void set() noexcept;
 
   // A coroutine awaits it on its own executor; the event outlives it.
@@ -109,7 +111,7 @@ class SharedEvent {
     explicit Wait(SharedEvent& event) noexcept : event_(event) {}
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> waiting);
-    // False: the deadline of the coroutine was first.
+    // False: the coroutine's deadline came first.
     bool await_resume() const noexcept { return !is_late(); }
 
    private:
@@ -118,12 +120,12 @@ class SharedEvent {
   Wait wait() noexcept { return Wait(*this); }  // co_await begins the wait; any thread
 
  private:
-  Lock mutex_;  // what follows
+  Lock mutex_;  // guards the next members
   bool is_set_ = false;
   SharedWaiter::List list_;
 };
 
-// First come, first served.
+// Places for coroutines, first come, first served.
 class SharedPlaces {
  public:
   SharedPlaces(std::size_t places, std::size_t waiting_max) noexcept
@@ -148,7 +150,8 @@ class SharedPlaces {
     explicit Place(SharedPlaces& of) noexcept : of_(&of) {}
     SharedPlaces* of_ = nullptr;
   };
-  // A coroutine awaits it for a Place; one that is destroyed before it resumes gives it back.
+  // A coroutine awaits it for a Place; one that is destroyed before it resumes gives the place
+  // back.
   class [[nodiscard]] Acquire : public SharedWait {
    public:
     explicit Acquire(SharedPlaces& of) noexcept : of_(of) {}
@@ -157,7 +160,7 @@ class SharedPlaces {
     }
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> waiting);
-    // An Error: too many wait, or the deadline was first.
+    // An Error: too many coroutines wait, or the deadline came first.
     Result<Place> await_resume();
 
    private:
@@ -170,7 +173,7 @@ class SharedPlaces {
  private:
   void give_back() noexcept;
 
-  mutable Lock mutex_;  // what follows
+  mutable Lock mutex_;  // guards the next members
   std::size_t free_;
   const std::size_t waiting_max_;
   SharedWaiter::List list_;

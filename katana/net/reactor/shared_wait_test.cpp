@@ -14,7 +14,7 @@
 namespace katana::net {
 namespace {
 
-// An executor that runs what was posted to it when the test says so.
+// An executor that runs its messages when the test asks for it.
 class Home final : public Executor {
  public:
   Home() : outer_(enter(this)) {}

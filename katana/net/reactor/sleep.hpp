@@ -2,14 +2,14 @@
 //
 //   co_await net::sleep_for(milliseconds(250));
 //
-// Owns       a timer entry, which lives in the frame of the coroutine that waits and leaves the
-//            wheel with it: destroying the coroutine cancels its pause.
+// Owns       a timer entry in the frame of the waiting coroutine. It leaves the wheel with the
+//            frame: destroying the coroutine cancels its pause.
 // Thread     a reactor's.
 // Allocates  never.
-// Fails      throws std::logic_error, which says what to do, where no reactor is: on a thread of a
-//            pool, or of the program.
-// Invariant  the coroutine goes on in the first turn at or after its time, never before it. A
-//            pause of nothing does not suspend.
+// Fails      throws std::logic_error, with a remedy, where no reactor is: on a thread of a pool, or
+//            of the program.
+// Invariant  the coroutine goes on in the first turn at or after its time, never before it. A pause
+//            of zero does not suspend.
 #pragma once
 
 #include <coroutine>
@@ -21,7 +21,7 @@
 
 namespace katana::net {
 
-// What `co_await sleep_for(…)` awaits.
+// The awaitable of `co_await sleep_for(…)`.
 class [[nodiscard]] Sleep final : private TimerEntry {
  public:
   explicit Sleep(Duration duration) noexcept : TimerEntry(&Sleep::go_on), duration_(duration) {}

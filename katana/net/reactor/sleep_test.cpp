@@ -140,7 +140,7 @@ TEST(WithTimeout, cancels_what_does_not_and_says_how_long_it_had) {
   EXPECT_EQ(clock.timers().next(), never);
 }
 
-// What a coroutine sees of its deadline before and after a pause, as time that is left.
+// The time that is left for a coroutine, before and after a pause.
 Task<void> look(Duration pause, std::vector<Duration>& left) {
   left.push_back(remaining_time().value_or(Duration{-1}));
   co_await sleep_for(pause);

@@ -1,5 +1,5 @@
-// spawn: work that outlives the request, beside it on its reactor. sleep_unless_draining: the pause
-// of a loop that ends with the program.
+// spawn: starts work that outlives the request, on the same reactor. sleep_unless_draining: the
+// pause of a loop that ends with the program.
 //
 //   router.post("/orders", [&](Json<Order> order) -> Task<Result<Reply>> {
 //     …
@@ -11,17 +11,16 @@
 //     while (co_await net::sleep_unless_draining(seconds(30))) co_await look();
 //   }
 //
-// A task is no part of the request that spawned it: ReactorOptions::tasks_max is its limit. One
-// that has the RequestLease of a handler (http/handlers/parameters.hpp) counts as its request until
-// it ends.
+// A task is no part of the request that spawned it: ReactorOptions::tasks_max is its limit. A task
+// with the RequestLease of a handler (http/handlers/parameters.hpp) counts as its request until it
+// ends.
 //
 // Owns       nothing: the task is its reactor's (Reactor::tasks(), a TaskScope).
 // Thread     a reactor's.
 // Allocates  as TaskScope does.
-// Fails      as TaskScope does. Throws std::logic_error, which says what to do, where no reactor
-//            is.
-// Invariant  a reactor that drains ends when its tasks have, too; those that have not when the
-//            drain deadline comes are cancelled.
+// Fails      as TaskScope does. Throws std::logic_error, with a remedy, where no reactor is.
+// Invariant  a draining reactor ends after its tasks have ended, too; unfinished ones are cancelled
+//            at the drain deadline.
 #pragma once
 
 #include <string>
@@ -51,7 +50,7 @@ inline Task<void> until_draining() { co_await Reactor::current()->drain_begun().
 
 }  // namespace detail
 
-// Runs the task to its first suspension. `name` is for the record of its failure.
+// Runs the task to its first suspension. `name` is for the report of its failure.
 [[nodiscard]] inline Result<void> spawn(Task<void> task, std::string name = {}) {
   return detail::reactor_to_spawn_on().tasks().spawn(std::move(task), std::move(name));
 }
@@ -59,7 +58,7 @@ inline Task<void> until_draining() { co_await Reactor::current()->drain_begun().
   return detail::reactor_to_spawn_on().tasks().spawn(std::move(task), std::move(name));
 }
 
-// False, at once, when the reactor drains.
+// Pauses. Returns false, at once, when the reactor drains.
 inline Task<bool> sleep_unless_draining(Duration duration) {
   (void)detail::reactor_to_spawn_on();
   const auto first = co_await when_any(detail::sleep_fully(duration), detail::until_draining());

@@ -27,7 +27,7 @@ TaskScope::Entry::Entry(TaskScope& of, std::string called)
       name(called.empty() ? std::string("a spawned task") : std::move(called)),
       request_id(copy_of(&Activity::name)),
       trace(copy_of(&Activity::trace)),
-      // Sites outlive the executor, so that of the spawner may be kept.
+      // Sites outlive the executor: the spawner's may be kept.
       activity{.site = current_activity != nullptr ? current_activity->site : nullptr,
                .name = request_id,
                .trace = trace} {}
@@ -63,7 +63,7 @@ void TaskScope::note_failure(const Entry& entry, std::exception_ptr thrown,
   try {
     print_error_line(describe(failure));
   } catch (...) {
-    // Without memory for the line there is none; the failure is counted.
+    // Without memory there is no line; the failure is counted.
   }
 }
 
@@ -74,12 +74,12 @@ void TaskScope::forget(Entry& entry) noexcept {
 }
 
 std::size_t TaskScope::cancel() noexcept {
-  // What a frame destroys may try to spawn: it is refused, or this would not end.
+  // The destructor of a frame may try to spawn: it is refused, or this would not end.
   const bool outer = std::exchange(cancelling_, true);
   std::size_t count = 0;
   for (; size() > 0; ++count) {
     Entry& entry = tasks_.pop_front();
-    KATANA_REQUIRE(current_activity != &entry.activity);  // a task that runs cannot be destroyed
+    KATANA_REQUIRE(current_activity != &entry.activity);  // a running task cannot be destroyed
     delete &entry;
   }
   counts_.cancelled += count;

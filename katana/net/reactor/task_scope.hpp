@@ -1,24 +1,24 @@
-// TaskScope: tasks that run beside the one that spawned them, and that do not outlive their scope.
+// TaskScope: tasks that run concurrently with their spawner, and that do not outlive their scope.
 //
 //   net::TaskScope scope({.tasks_max = 8});
 //   for (const Url& url : urls) (void)scope.spawn(fetch(url));
 //   co_await scope.join();
 //
-// Each reactor has one for the work that outlives a request: net::spawn() (spawn.hpp).
+// Each reactor has one for work that outlives a request: net::spawn() (spawn.hpp).
 //
-// Owns       its tasks, until they end. A scope that is destroyed cancels those that have not:
-//            their frames are destroyed.
+// Owns       its tasks, until they end. The destructor cancels unfinished tasks: their frames are
+//            destroyed.
 // Borrows    the FailureObserver.
 // Thread     its reactor's.
 // Allocates  an entry for each task, from the recycler.
-// Fails      spawn() with Code::resource_exhausted when there are tasks_max, and Code::cancelled
-//            when the scope is closed or cancels; the task is then destroyed without having begun.
-//            An exception or Error that leaves a task is counted and told to the
-//            FailureObserver: that of the options, else the reactor's, else a line on standard
-//            error.
-// Invariant  a task is none of the activity that spawned it, which may end before it, and does not
-//            have its deadline; it keeps a copy of its name and trace, so what it calls and reports
-//            still carries the request's id.
+// Fails      spawn() with Code::resource_exhausted when there are tasks_max tasks. With
+//            Code::cancelled when the scope is closed or cancels. The task is then destroyed
+//            without having begun. An exception or Error that leaves a task is counted. A
+//            FailureObserver is told: that of the options, else the reactor's. Without one a line
+//            goes to standard error.
+// Invariant  a task is not part of the activity that spawned it, which may end before it. It does
+//            not have its deadline. It keeps a copy of its name and trace: calls and reports of the
+//            task still carry the request's id.
 #pragma once
 
 #include <coroutine>
@@ -38,13 +38,13 @@
 
 namespace katana::net {
 
-// Limits of a scope, and who hears of failures.
+// Limits of a scope, and the observer of failures.
 struct TaskScopeOptions {
   std::size_t tasks_max = 10'000;       // running at once; spawn() fails beyond it
-  FailureObserver* failures = nullptr;  // told of tasks that throw or fail; null: none. Borrowed
+  FailureObserver* failures = nullptr;  // called when a task throws or fails; null: none. Borrowed
 };
 
-// Since the scope was made.
+// Counts since the scope was made.
 struct TaskCounts {
   std::uint64_t spawned = 0;    // tasks that spawn() accepted
   std::uint64_t failed = 0;     // with an exception or an Error
@@ -66,26 +66,26 @@ class TaskScope {
   [[nodiscard]] Result<void> spawn(Task<Result<void>> task, std::string name = {}) {
     return begin(std::move(task), std::move(name), Nothing());
   }
-  // The same, and keeps `kept` until the task has ended and its frame is gone: a place in a limit.
+  // The same, and keeps `kept` until the task has ended and its frame is destroyed: a place in a
+  // limit.
   template <class Kept>
   [[nodiscard]] Result<void> spawn_keeping(Kept kept, Task<Result<void>> task,
                                            std::string name = {}) {
     return begin(std::move(task), std::move(name), std::move(kept));
   }
-  // Until no task is left. REQUIRES that it is not awaited by one of its tasks.
+  // Waits until no task is left. REQUIRES that none of its tasks awaits it.
   Task<void> join() {
     while (size() > 0) co_await over_.wait();
   }
-  // Destroys every task that has not ended. Returns how many. REQUIRES that it is not called by one
-  // of its tasks.
+  // Destroys every unfinished task. Returns their number. REQUIRES that none of its tasks calls it.
   std::size_t cancel() noexcept;
-  // The same, and from here on spawn() is refused.
+  // The same; from here on spawn() is refused.
   void close() noexcept {
     closed_ = true;
     cancel();
   }
 
-  // spawn() would not be refused.
+  // Whether spawn() would accept a task.
   bool takes() const noexcept { return !closed_ && !cancelling_ && size() < options_.tasks_max; }
   std::size_t size() const noexcept { return tasks_.size(); }
   const TaskCounts& counts() const noexcept { return counts_; }
@@ -116,10 +116,10 @@ class TaskScope {
     Spawned(TaskScope& of, std::string called, Task<R> given, Kept keeps)
         : Entry(of, std::move(called)), kept(std::move(keeps)), task(std::move(given)) {}
 
-    // This may be gone when it returns.
+    // The entry may be destroyed when it returns.
     void run() {
       const ActivityScope as(&this->activity);
-      const DeadlineScope time(never);  // it outlives what spawned it
+      const DeadlineScope time(never);  // it outlives its spawner
       if (task.start()) return end();
       task.on_done([](void* self) noexcept { static_cast<Spawned*>(self)->end(); }, this);
     }
@@ -154,7 +154,7 @@ class TaskScope {
   }
   Result<void> admit();
   void note_failure(const Entry& entry, std::exception_ptr thrown, const Error* error) noexcept;
-  // It has ended.
+  // Removes a task that has ended.
   void forget(Entry& entry) noexcept;
 
   TaskScopeOptions options_;

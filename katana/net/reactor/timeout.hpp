@@ -1,19 +1,19 @@
-// with_timeout: a task that has so long, by the clock of its reactor. remaining_time: what is left.
+// with_timeout: a task with a timeout, by the clock of its reactor. remaining_time: the time left.
 //
-//   Result<Quote> quote = co_await net::with_timeout(ask(peer), milliseconds(50));
+//   Result<Quote> quote = co_await net::with_timeout(ask(server), milliseconds(50));
 //
-// Calls of the database and of the HTTP client within it end by that time, too, and with an Error
-// that says so; see base/coroutine/deadline.hpp.
+// Calls of the database and of the HTTP client within it end by that time, too, with an Error that
+// says so; see base/coroutine/deadline.hpp.
 //
-// Owns       the task. When its time is over it is destroyed, which cancels what it waits for: a
-//            call of a database or of the HTTP client ends with it.
+// Owns       the task. A timeout destroys it and so cancels its pending calls: a call of a database
+//            or of the HTTP client ends with it.
 // Thread     a reactor's.
 // Allocates  the frames of two coroutines.
-// Fails      Code::deadline_exceeded, which names the time it had. An exception of the task is
-//            rethrown; the error of a Task<Result<T>> is given. Throws std::logic_error where
-//            no reactor is.
-// Invariant  a task that ends in the turn in which its time is over has ended in time when it ended
-//            first.
+// Fails      Code::deadline_exceeded, which names the timeout. An exception of the task is
+//            rethrown; the error of a Task<Result<T>> is returned. Throws std::logic_error where no
+//            reactor is.
+// Invariant  a task that ends in the turn of its deadline is in time if it ends before the deadline
+//            fires.
 #pragma once
 
 #include <fmt/format.h>
@@ -46,14 +46,14 @@ struct TimedResult<Result<T>> {
 
 inline Task<void> sleep_task(Duration duration) { co_await sleep_for(duration); }
 
-// For the reactor's clock; never: no limit, or no reactor.
+// The deadline by the reactor's clock; never: no limit, or no reactor.
 inline Instant end_of(Duration timeout) noexcept {
   const Reactor* const reactor = Reactor::current();
   if (reactor == nullptr || timeout >= never - reactor->now()) return never;
   return reactor->now() + timeout;
 }
 
-// The task begins with its deadline, so that what it calls knows how much time there is.
+// The task begins with its deadline: its calls know how much time they have.
 template <class T>
 class TimedTask {
  public:
@@ -73,8 +73,8 @@ class TimedTask {
 
 }  // namespace detail
 
-// What is left for the coroutine that runs: of its route's timeout, or of a with_timeout() that it
-// is within. None: no limit, or no reactor.
+// The time left for the running coroutine, from its route's timeout or an enclosing with_timeout().
+// None: no limit, or no reactor.
 inline std::optional<Duration> remaining_time() noexcept {
   const Reactor* const reactor = Reactor::current();
   if (reactor == nullptr || current_deadline == never) return std::nullopt;

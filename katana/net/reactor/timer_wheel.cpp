@@ -29,7 +29,7 @@ void TimerWheel::insert(TimerEntry& entry) noexcept {
 }
 
 bool TimerWheel::first_place(Place& place) const noexcept {
-  // A lower level lies wholly within the present slot of the level above it, so the lowest level in
+  // A lower level lies wholly within the present slot of the level above it: the lowest level in
   // use is first.
   for (int level = 0; level < levels; ++level) {
     const auto row = static_cast<std::size_t>(level);
@@ -49,8 +49,8 @@ bool TimerWheel::first_place(Place& place) const noexcept {
   return false;
 }
 
-// The first place is never behind the present: a slot of a level above the lowest that the present
-// is in was emptied when it was reached, and nothing is put there since.
+// The first place is never behind the present. On each level above the lowest, the slot of the
+// present was emptied when it was reached. No entry is put there since.
 Instant TimerWheel::next() const noexcept {
   Place place;
   return first_place(place) ? Instant{place.tick * 1'000'000} : never;

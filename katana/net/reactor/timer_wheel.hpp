@@ -1,4 +1,4 @@
-// TimerWheel: what is due, in constant time.
+// TimerWheel: timers, in constant time.
 //
 // Owns       nothing: an entry belongs to the object that embeds it, and leaves the wheel in its
 //            destructor.
@@ -7,10 +7,10 @@
 // Invariant  an entry fires at the first advance() whose time is at or after its expiry, never
 //            before it.
 //
-// Eight levels of 64 slots; a slot of level n spans 64^n milliseconds. An entry stands at the level
-// of the highest digit (base 64) in which its expiry differs from the present, and moves down when
-// the present reaches its slot. One word per level says which slots are in use, so neither adding
-// nor looking for the next expiry walks empty slots.
+// Eight levels of 64 slots; a slot of level n spans 64^n milliseconds. The level of an entry is the
+// highest digit (base 64) in which its expiry differs from the present. It moves down when the
+// present reaches its slot. One word per level marks the used slots: neither arm() nor next() walks
+// empty slots.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace katana::net {
 
 class TimerWheel;
 
-// A timer. Part of a larger object, which it calls when its time has come.
+// A timer. It is part of a larger object, which it calls at its time.
 class TimerEntry {
  public:
   // `fire` is called on the wheel's thread with the entry out of the wheel; it may add or destroy
@@ -33,7 +33,7 @@ class TimerEntry {
   TimerEntry& operator=(const TimerEntry&) = delete;
 
   bool armed() const noexcept { return link_ != nullptr; }  // whether it is in a wheel
-  // When it will fire, rounded up to a millisecond; meaningless unless armed().
+  // The time when it will fire, rounded up to a millisecond; meaningless unless armed().
   Instant expiry() const noexcept { return {tick_ * 1'000'000}; }
   void cancel() noexcept {
     if (link_ == nullptr) return;
@@ -46,7 +46,7 @@ class TimerEntry {
   friend class TimerWheel;
   void (*fire_)(TimerEntry&) noexcept;
   TimerEntry* next_ = nullptr;
-  TimerEntry** link_ = nullptr;  // what points to this entry; null: in no slot
+  TimerEntry** link_ = nullptr;  // pointer to this entry; null: in no slot
   std::int64_t tick_ = 0;
 };
 
@@ -60,11 +60,11 @@ class TimerWheel {
   void arm(TimerEntry& entry, Instant expiry) noexcept;
   // Fires everything that is due.
   void advance(Instant now) noexcept;
-  // When advance() has something to do; never when the wheel is empty. May be early by a level's
+  // The time when advance() has work; never when the wheel is empty. May be early by a level's
   // span, never late.
   Instant next() const noexcept;
 
-  // For tests and metrics: how often an entry was put into a slot.
+  // For tests and metrics: the number of times that an entry was put into a slot.
   std::uint64_t operations() const noexcept { return operations_; }
 
  private:

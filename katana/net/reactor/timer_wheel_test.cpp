@@ -287,7 +287,7 @@ class Model {
   int fired() const { return fired_; }
 
  private:
-  // Of any magnitude from a millisecond to a year.
+  // A duration of any magnitude from a millisecond to a year.
   Duration random_duration() {
     const std::uint64_t magnitude = random_() % 36;
     return microseconds(static_cast<std::int64_t>(random_() % (std::uint64_t{1000} << magnitude)));
@@ -305,7 +305,7 @@ class Model {
     }
   }
 
-  // Either to where next() says, as a reactor does, or by any step.
+  // Moves either to the time of next(), as a reactor does, or by any step.
   void advance() {
     const Instant next = wheel_->next();
     if (next != never && random_() % 2 == 0) {

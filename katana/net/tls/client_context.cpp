@@ -56,7 +56,7 @@ Result<void> set_identity(SSL_CTX& context, const Certificate& certificate) {
 }  // namespace
 
 std::string describe_failure(const Machine& machine, const std::string& name) {
-  // A certificate that is not looked at has its problems, too.
+  // A certificate that is not checked has its problems, too.
   const char* const problem = machine.certificate_problem();
   if (machine.failure() == Failure::client_certificate && problem != nullptr) {
     return fmt::format("the certificate of '{}' is refused: {}", name, problem);
@@ -102,13 +102,13 @@ class ClientTransform final : public MachineTransform, private SessionStore {
 
  private:
   void note_opened() noexcept override { owner_.resumed_ = machine_.resumed(); }
-  // What comes of a session that was resumed is as old as that one's certificate is known.
+  // The certificate behind a resumed session was verified with the first session.
   void keep(SSL_SESSION& session, Instant now) noexcept override {
     const Instant verified_at = machine_.resumed() ? owner_.asked_for_.verified_at : now;
     owner_.sessions_->keep({OwnedSession(&session), verified_at});
   }
   void note_failed(Failure) noexcept override {
-    // The session with the server that did this is not continued (RFC 5246 §7.2.2).
+    // The session with a server that caused a failure is not continued (RFC 5246 §7.2.2).
     if (owner_.sessions_ != nullptr) owner_.sessions_->clear();
     owner_.problem_ = describe_failure(machine_, owner_.name_);
   }

@@ -1,15 +1,15 @@
 // ClientContext: everything that handshakes of a client need, ready to use and never changed.
 // ClientTransforms: TLS for one connection that we begin, as the reactor's Transform.
 //
-// Owns       the SSL_CTX, which connections share; ClientTransforms a share of the context, and
-//            what was said of its last connection.
+// Owns       the SSL_CTX, which connections share; ClientTransforms a share of the context, and the
+//            result of its last connection.
 // Thread     a ClientContext any; ClientTransforms its reactor's.
-// Allocates  at make(), and for each connection what OpenSSL keeps of it.
+// Allocates  at make(), and for each connection the memory of OpenSSL.
 // Fails      ClientContext::make() names the option or file. A connection that fails says why in
 //            ClientTransforms::problem().
-// Invariant  no byte is sealed or received unless the server has shown a certificate that one of
-//            the authorities has signed and that is for the name; but for what
-//            dangerously_accept_any_certificate says.
+// Invariant  bytes are sealed or received only after the server has shown a certificate. One of the
+//            authorities has signed it, and it is for the name. The option
+//            dangerously_accept_any_certificate is the only exception.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class ClientContext {
   static Result<std::shared_ptr<const ClientContext>> make(const ClientTlsOptions& options);
 
   SSL_CTX& get() const noexcept { return *context_; }  // shared by all connections; never changed
-  // Of a session, from the moment at which the server was verified.
+  // The lifetime of a session, from the verification of the server.
   Duration session_lifetime() const noexcept { return session_lifetime_; }
 
  private:
@@ -41,29 +41,29 @@ class ClientContext {
   const Duration session_lifetime_;
 };
 
-// Why a client's machine has failed, with the server `name`. REQUIRES that it has.
+// Describes the failure of a client's machine, with the server `name`. REQUIRES that it has failed.
 std::string describe_failure(const Machine& machine, const std::string& name);
 
 // Makes the TLS of connections to one server, one after another.
 class ClientTransforms final : public net::TransformFactory {
  public:
-  // `name`: of the server, a DNS name or a numeric address without brackets.
+  // `name`: the server's DNS name, or its numeric address without brackets.
   ClientTransforms(std::shared_ptr<const ClientContext> context, std::string name) noexcept
       : context_(std::move(context)), name_(std::move(name)) {}
 
   std::unique_ptr<net::Transform> make(BlockPool& blocks) noexcept override;
 
-  // Before make(): the next connection asks for the youngest of `sessions`, and what the server
-  // offers is kept there. REQUIRES that all of them are of this context and this name, and that
-  // they outlive the connection.
+  // Called before make(): the next connection asks for the youngest of `sessions`, and keeps there
+  // the sessions that the server offers. REQUIRES that all of them are of this context and this
+  // name, and that they outlive the connection.
   void resume(KeptSessions& sessions, Instant now) noexcept;
-  // The last connection went on with what an earlier one had verified.
+  // Whether the last connection resumed a session that an earlier one had verified.
   bool resumed() const noexcept { return resumed_; }
 
-  // Before make(): comes before TLS on the next connection, and outlives it.
+  // Called before make(): the prelude runs before TLS on the next connection, and outlives it.
   void set_prelude(Prelude& prelude) noexcept { prelude_ = &prelude; }
 
-  // Why the last connection could not be opened, or broke; empty: TLS had nothing to do with it.
+  // The reason why the last connection failed or broke; empty: TLS was not the cause.
   const std::string& problem() const noexcept { return problem_; }
 
  private:

@@ -20,13 +20,13 @@ ClientTlsOptions trusting(const TestCertificate& certificate) {
   return options;
 }
 
-// A transform of ours and a server's machine, and the bytes between them.
+// Our transform and a server's machine, and the bytes between them.
 struct Pair {
   Pair(const ClientTlsOptions& options, SSL_CTX& server_context, const std::string& name)
       : transforms(*ClientContext::make(options), name),
         client(transforms.make(blocks)),
         server(server_context) {}
-  // One that asks for a session, at that moment.
+  // A pair that asks for a session at that moment.
   Pair(const std::shared_ptr<const ClientContext>& context, SSL_CTX& server_context,
        KeptSessions& sessions, Instant moment)
       : now(moment), transforms(context, "localhost"), server(server_context) {
@@ -138,7 +138,7 @@ TEST(ClientContext, a_certificate_for_another_name_is_refused) {
 TEST(ClientContext, an_address_is_verified_and_not_asked_for_as_a_name) {
   TestCertificate certificate({"x"});
   auto* const made = certificate.certificate.get();
-  // In place of the names: an address.
+  // An address in the place of the names.
   const int at = X509_get_ext_by_NID(made, NID_subject_alt_name, -1);
   X509_EXTENSION_free(X509_delete_ext(made, at));
   certificate.add_extension(NID_subject_alt_name, "IP:127.0.0.1,IP:::1");
@@ -154,7 +154,7 @@ TEST(ClientContext, an_address_is_verified_and_not_asked_for_as_a_name) {
 
 TEST(ClientContext, the_common_name_of_a_certificate_is_no_name_of_its_server) {
   for (const char* const other : {"", "IP:192.0.2.1", "email:ann@server.test"}) {
-    TestCertificate certificate({"server.test"});  // which is its common name as well
+    TestCertificate certificate({"server.test"});  // also its common name
     auto* const made = certificate.certificate.get();
     const int at = X509_get_ext_by_NID(made, NID_subject_alt_name, -1);
     X509_EXTENSION_free(X509_delete_ext(made, at));

@@ -1,6 +1,6 @@
-// ClientTlsOptions: which authorities a TLS client trusts, and its own certificate.
+// ClientTlsOptions: the authorities that a TLS client trusts, and its own certificate.
 //
-// Owns       names of files and texts; the files are read when a ClientContext is made.
+// Owns       file names and texts; the files are read when a ClientContext is made.
 // Thread     a value.
 #pragma once
 
@@ -14,21 +14,21 @@ namespace katana::tls {
 
 struct ClientTlsOptions {
   // The authorities that this machine trusts (OpenSSL's default; SSL_CERT_FILE and SSL_CERT_DIR
-  // move it).
+  // override their location).
   bool system_authorities = true;
-  // And these besides, as PEM.
+  // Further authorities, as PEM.
   std::string authorities_file = {};
   std::string authorities_text = {};
-  // DANGEROUS: anyone between client and server can read and change everything. For tests on one
-  // machine; your own server with its own certificate goes into authorities_file instead.
+  // DANGEROUS: an attacker between client and server can read and change everything. For tests on
+  // one machine; your own server with its own certificate goes into authorities_file instead.
   bool dangerously_accept_any_certificate = false;
   Version version_min = Version::tls_1_2;
-  // A connection to the same server goes on with what an earlier one has agreed on and verified
-  // (RFC 5077, RFC 8446 §2.2), for so long after the certificate was looked at. Zero: never.
+  // The time after the check of the certificate in which later connections to the same server may
+  // resume the session (RFC 5077, RFC 8446 §2.2). Zero: never.
   Duration session_lifetime = seconds(3600);
-  // Shown to servers that ask for one; without a chain: none is.
+  // The client certificate for servers that ask for one; without a chain: none.
   Certificate certificate = {};
-  // ALPN, the one that we like best first.
+  // ALPN, in the order of preference.
   std::vector<std::string> protocols = {"http/1.1"};
   std::string ciphers_1_2 = {};  // as in TlsOptions
   std::string ciphers_1_3 = {};

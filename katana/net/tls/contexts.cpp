@@ -21,7 +21,7 @@ const Contexts& contexts_of(const SSL& ssl) noexcept {
 
 }  // namespace
 
-// What OpenSSL calls in the midst of a handshake.
+// The functions that OpenSSL calls during a handshake.
 struct Contexts::Callbacks {
   static int name(SSL* ssl, int* alert, void*) noexcept {
     const char* const asked = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
@@ -56,8 +56,8 @@ struct Contexts::Callbacks {
                     EVP_MAC_CTX* digest, int seal) noexcept {
     const int done = contexts_of(*ssl).tickets_.prepare(name, vector, cipher, digest, seal == 1,
                                                         Machine::of(*ssl).now());
-    // Clients of TLS 1.3 use a ticket once (RFC 8446 §C.4), so that each resumption is to give
-    // another: that is what 2 asks for.
+    // Clients of TLS 1.3 use a ticket once (RFC 8446 §C.4). Each resumption therefore has to give
+    // another one, which the result 2 asks for.
     const bool opened = seal == 0 && done == 1;
     return opened && SSL_version(ssl) == TLS1_3_VERSION ? 2 : done;
   }
@@ -102,7 +102,7 @@ Result<void> Contexts::load(const TlsOptions& options) {
     for (const std::string& name : site.names) {
       SSL_CTX* const context = site.context.get();
       if (name.starts_with("*.")) {
-        wildcards_.emplace(name.substr(2), context);  // of two, the first given
+        wildcards_.emplace(name.substr(2), context);  // of two, the first one given
       } else {
         exact_.emplace(name, context);
       }
@@ -169,7 +169,7 @@ Result<void> Contexts::ask_for_certificates(SSL_CTX& context, const TlsOptions& 
     if (!read) return std::unexpected(read.error());
     text = *std::move(read);
   }
-  // A session is resumed only where it was begun under the same authorities: its client showed a
+  // A session is resumed only under the authorities with which it began: its client showed a
   // certificate then, and shows none when it resumes.
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned digest_size = 0;

@@ -1,4 +1,4 @@
-// Contexts: everything that handshakes need, ready to use and never changed: certificates by name,
+// Contexts: everything that handshakes need, ready to use and never changed. Certificates by name,
 // versions, ciphers, protocols, authorities of clients.
 //
 // Owns       an SSL_CTX for each certificate, or for two of different key types and the same names.
@@ -30,12 +30,12 @@ class Contexts {
   Contexts(const Contexts&) = delete;
   Contexts& operator=(const Contexts&) = delete;
 
-  // What every connection begins with; the name that it asks for may lead to another.
+  // The context with which every connection begins; the requested name may select another.
   SSL_CTX& first() const noexcept { return *sites_.front().context; }
-  // The context for that name: exact, then by wildcard; null: there is none. Any case.
+  // The context for that name, in any case: exact, then by wildcard; null: there is none.
   SSL_CTX* find(Bytes name) const noexcept;
 
-  // What is no failure but should be known: certificates that are nearly out of date.
+  // Warnings: certificates that are about to expire or have expired.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
   std::size_t certificate_count() const noexcept { return certificates_; }
 
@@ -56,9 +56,9 @@ class Contexts {
   TicketKeys& tickets_;
   std::vector<Site> sites_;
   std::unordered_map<std::string, SSL_CTX*> exact_;
-  std::unordered_map<std::string, SSL_CTX*> wildcards_;  // by what follows "*."
+  std::unordered_map<std::string, SSL_CTX*> wildcards_;  // by the part after "*."
   std::vector<std::string> notes_;
-  std::string protocols_;  // as they are sent: each with its length in front (RFC 7301 §3.1)
+  std::string protocols_;  // as sent: each with its length in front (RFC 7301 §3.1)
   bool names_must_match_ = false;
   std::size_t certificates_ = 0;
 };

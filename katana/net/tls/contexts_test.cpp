@@ -198,7 +198,7 @@ TEST_F(ContextsTest, a_session_is_resumed_by_its_ticket) {
     const auto second = talk(*contexts, {.version = version, .session = first->client.session()});
     EXPECT_TRUE(second->client.resumed());
     EXPECT_TRUE(second->machine.resumed());
-    // As after a reload: other contexts, the same keys.
+    // Like after a reload: other contexts, the same keys.
     const auto reloaded = make(options_with(shared_certificate()));
     const auto other = talk(*contexts, {.version = version});
     const auto third = talk(*reloaded, {.version = version, .session = other->client.session()});
@@ -213,7 +213,7 @@ TEST_F(ContextsTest, without_tickets_no_session_is_resumed) {
     const auto contexts = make(options);
     const auto first = talk(*contexts, {.version = version});
     ASSERT_TRUE(first->client.opened());
-    if (first->client.session() == nullptr) continue;  // it was given nothing to resume with
+    if (first->client.session() == nullptr) continue;  // no ticket to resume with
     const auto second = talk(*contexts, {.version = version, .session = first->client.session()});
     EXPECT_TRUE(second->client.opened());
     EXPECT_FALSE(second->client.resumed());
@@ -233,7 +233,7 @@ TEST_F(ContextsTest, a_session_without_certificate_is_not_resumed_where_one_is_a
   }
 }
 
-// ---- what is wrong with files -----------------------------------------------------------------
+// ---- mistakes in files ------------------------------------------------------------------------
 
 TEST_F(ContextsTest, certificates_and_keys_that_cannot_be_used_are_named_with_a_remedy) {
   EXPECT_THAT(error_of({}), HasSubstr("needs a certificate"));

@@ -12,7 +12,7 @@ Credentials::Credentials(const TlsOptions& options)
 Result<std::unique_ptr<Credentials>> Credentials::load(const TlsOptions& options) {
   std::unique_ptr<Credentials> made(new Credentials(options));
   if (options.development) {
-    // Made once, so that a reload does not make clients that trust it refuse the server.
+    // Made once: after a reload, clients that trust it must not refuse the server.
     auto certificate = make_development_certificate(options.development_names);
     if (!certificate) return std::unexpected(certificate.error());
     made->options_.certificates.push_back(*std::move(certificate));
@@ -33,7 +33,7 @@ Result<std::vector<std::string>> Credentials::reload() {
     const std::lock_guard lock(mutex_);
     present_ = *std::move(contexts);
   }
-  // release: who sees the new number finds what belongs to it.
+  // release: a thread that sees the new number also sees its contexts.
   generation_.fetch_add(1, std::memory_order_release);
   return notes;
 }

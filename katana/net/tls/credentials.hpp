@@ -1,12 +1,11 @@
-// Credentials: what a server shows to its clients, and may show anew while it runs.
+// Credentials: the certificates that a server shows to its clients, and can replace while it runs.
 //
-// Owns       the present Contexts, shared with the connections made of them, and the TicketKeys,
+// Owns       the present Contexts, shared with the connections made of them. Also the TicketKeys,
 //            which outlast a reload: clients resume their sessions as before.
 // Thread     any.
 // Allocates  at load() and reload().
-// Fails      load() and reload() name the file or option that is wrong. A reload that fails changes
-//            nothing.
-// Invariant  a connection goes on with what it began with.
+// Fails      load() and reload() name the wrong file or option. A failed reload changes nothing.
+// Invariant  a connection keeps the certificates with which it began.
 #pragma once
 
 #include <atomic>
@@ -30,12 +29,12 @@ class Credentials {
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;
 
-  // Reads the files again. New connections get what they hold now. Returns what should be known of
-  // them (Contexts::notes()).
+  // Reads the files again. New connections use the new contents. Returns warnings
+  // (Contexts::notes()).
   Result<std::vector<std::string>> reload();
 
-  std::shared_ptr<const Contexts> present() const;  // what new connections get; takes a lock
-  // Differs after each reload, so that who keeps present() knows without a lock when to ask again.
+  std::shared_ptr<const Contexts> present() const;  // for new connections; takes a lock
+  // Differs after each reload. Holders of present() can tell without a lock when to call it again.
   std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
   const TlsOptions& options() const noexcept { return options_; }
 
@@ -44,7 +43,7 @@ class Credentials {
 
   TlsOptions options_;
   TicketKeys tickets_;
-  std::mutex reloading_;      // one at a time; the second reads what was written before it
+  std::mutex reloading_;      // one at a time; the second reads all that was written before it
   mutable std::mutex mutex_;  // guards present_
   std::shared_ptr<const Contexts> present_;
   std::atomic<std::uint32_t> generation_ = 1;

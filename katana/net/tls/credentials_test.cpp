@@ -77,7 +77,7 @@ TEST_F(CredentialsTest, the_certificate_for_development_stays_the_same) {
             0);
 }
 
-// ThreadSanitizer looks at this one.
+// ThreadSanitizer checks this test.
 TEST_F(CredentialsTest, handshakes_go_on_while_another_thread_reloads) {
   write(shared_certificate());
   auto credentials = *Credentials::load(options_);
@@ -110,7 +110,7 @@ TEST_F(CredentialsTest, handshakes_go_on_while_another_thread_reloads) {
   EXPECT_EQ(transforms.counters().handshakes_1_3, 20u);
 }
 
-// ---- what TlsTransforms count -----------------------------------------------------------------
+// ---- counts of TlsTransforms ------------------------------------------------------------------
 
 class TlsTransformsTest : public testing::Test {
  protected:

@@ -24,7 +24,7 @@ bool is_address(const std::string& name) {
          name.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-// Commas would begin another name, and a colon names a section.
+// Excludes commas, which would begin another name, and colons, which name a section.
 bool is_name(const std::string& name) {
   return !name.empty() && name.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyz"
@@ -66,7 +66,7 @@ Result<Certificate> make_development_certificate(const std::vector<std::string>&
   RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial);
   X509_set_version(certificate.get(), X509_VERSION_3);
   ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate.get()), serial >> 1);
-  // A day ago: the clocks of a virtual machine and its host differ.
+  // Valid since a day ago: the clocks of a virtual machine and its host differ.
   X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -day_s);
   X509_gmtime_adj(X509_getm_notAfter(certificate.get()), valid_days * day_s);
   X509_NAME* const subject = X509_get_subject_name(certificate.get());

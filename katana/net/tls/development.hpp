@@ -1,9 +1,9 @@
-// A certificate for a developer's own machine, which signs itself: no browser trusts it unasked.
+// A self-signed certificate for a developer's own machine: no browser trusts it unasked.
 //
 // Thread     any.
 // Allocates  its result.
 // Fails      with what OpenSSL says.
-// Invariant  each call makes a new key, which is nowhere but in the result.
+// Invariant  each call makes a new key, which exists only in the result.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace katana::tls {
 
-// For "localhost", 127.0.0.1, ::1 and `names` (DNS names or numeric addresses); ECDSA P-256, good
-// for thirty days.
+// Makes a certificate for "localhost", 127.0.0.1, ::1 and `names` (DNS names or numeric addresses).
+// ECDSA P-256, valid for thirty days.
 Result<Certificate> make_development_certificate(const std::vector<std::string>& names);
 
 }  // namespace katana::tls

@@ -52,7 +52,7 @@ std::vector<std::string> names_of(X509* certificate) {
   return names;
 }
 
-// A pass phrase is never asked for: a server starts without anybody there.
+// Never asks for a pass phrase: a server starts without a person there.
 int no_pass_phrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;

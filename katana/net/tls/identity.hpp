@@ -3,7 +3,7 @@
 // Owns       both.
 // Thread     a value; const use from any.
 // Allocates  at load.
-// Fails      load_identity() names the file, what is wrong with it, and what to do.
+// Fails      load_identity() names the file, its mistake, and the remedy.
 // Invariant  the key is the certificate's.
 #pragma once
 
@@ -21,22 +21,22 @@ struct Identity {
   std::vector<OwnedCertificate> chain;  // those that follow it in the file
   OwnedKey key;                         // its private key
   std::string source;                   // the file, as errors and notes name it
-  // The DNS names that it is for, in lower case; "*.example.org" is one. Without any, its common
-  // name.
+  // The DNS names of the certificate, in lower case; "*.example.org" is one. Without any, its
+  // common name.
   std::vector<std::string> names;
 };
 
-// `notes` gets what is no failure but should be known: a certificate that is or will soon be out of
-// date, a chain in the wrong order.
+// Adds warnings to `notes`: about validity dates and a chain in the wrong order.
 Result<Identity> load_identity(const Certificate& files, std::vector<std::string>& notes);
 
-// A whole file as text; an Error that names it, says why and what `what` should be.
+// Reads a whole file as text. An Error names the file and the reason, and says what `what` should
+// be.
 Result<std::string> read_file(const std::string& file, const char* what);
 
-// Every certificate of a PEM text. `source` is what errors call it.
+// Reads every certificate of a PEM text. Errors call it `source`.
 Result<std::vector<OwnedCertificate>> read_certificates(Bytes text, const std::string& source);
 
-// Names are compared without regard to case (RFC 4343), in ASCII.
+// Lower-cases ASCII, because names are compared without regard to case (RFC 4343).
 std::string lower_case(Bytes text);
 
 }  // namespace katana::tls

@@ -1,12 +1,12 @@
-// KeptSessions: sessions that one server lets its client resume, until a connection asks for one.
+// KeptSessions: sessions that a server lets its client resume, kept until a connection asks for
+// one.
 //
 // Owns       at most four.
 // Thread     one.
 // Allocates  by OpenSSL only.
-// Invariant  all are of one context and one name, which their owner ensures: what was
-//            verified when a session began is not looked at again when it is resumed. A session of
-//            TLS 1.3 is given out once, so that an eavesdropper cannot tell that two connections
-//            are the same client's (RFC 8446 §C.4).
+// Invariant  all are of one context and one name; their owner ensures it. A resumed session is not
+//            verified again. A session of TLS 1.3 is given out once: an eavesdropper then cannot
+//            tell that two connections are the same client's (RFC 8446 §C.4).
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace katana::tls {
 
-// A TLS session that can be resumed, and when the server was verified.
+// A TLS session that can be resumed, and the time when the server was verified.
 struct KeptSession {
   OwnedSession session;   // null: none
   Instant verified_at{};  // when the server showed its certificate
@@ -27,9 +27,11 @@ class KeptSessions {
  public:
   static constexpr std::size_t sessions_max = 4;  // a further one replaces the oldest
 
-  // The youngest that OpenSSL would ask for, and that was verified less than `lifetime` ago.
+  // Takes the youngest session that OpenSSL would ask for and that was verified less than
+  // `lifetime` ago.
   KeptSession take(Instant now, Duration lifetime) noexcept;
-  // A copy of it, because OpenSSL spoils that of a connection which is reset. The oldest gives way.
+  // Keeps a copy, because OpenSSL spoils the session of a connection that is reset. Drops the
+  // oldest when it is full.
   void keep(KeptSession kept) noexcept;
   void clear() noexcept;
   std::size_t size() const noexcept { return size_; }

@@ -20,7 +20,7 @@ namespace katana::tls {
 
 class MachineTransform : public net::Transform {
  public:
-  // `keeps`: what callbacks of the context look into.
+  // `keeps`: the object that callbacks of the context use.
   MachineTransform(BlockPool& blocks, std::shared_ptr<const void> keeps, SSL_CTX& context,
                    Side side) noexcept
       : Transform(blocks), keeps_(std::move(keeps)), machine_(context, side) {}
@@ -40,7 +40,7 @@ class MachineTransform : public net::Transform {
   bool can_seal() const noexcept final { return machine_.can_seal(); }
   void seal_end() noexcept final { machine_.end(output_); }
   Bytes application_protocol() const noexcept final { return machine_.application_protocol(); }
-  // Read when somebody asks.
+  // Read at the first call.
   const net::PeerCertificate* peer_certificate() final {
     X509* const shown = certificate_ == nullptr ? machine_.peer_certificate() : nullptr;
     if (shown != nullptr) {
@@ -54,7 +54,7 @@ class MachineTransform : public net::Transform {
   virtual void note_failed(Failure failure) noexcept = 0;  // the connection cannot go on
 
  private:
-  const std::shared_ptr<const void> keeps_;  // longer than the machine
+  const std::shared_ptr<const void> keeps_;  // outlives the machine
   std::unique_ptr<const net::PeerCertificate> certificate_;
 
  protected:

@@ -1,6 +1,6 @@
-// What OpenSSL gives, owned; and what it says went wrong.
+// Handles that own the objects of OpenSSL, and the reason of its last error.
 //
-// Owns       each handle its object.
+// Owns       each handle owns its object.
 // Thread     any.
 // Allocates  for last_error() only.
 #pragma once
@@ -35,12 +35,12 @@ using OwnedKey = std::unique_ptr<EVP_PKEY, Releases<EVP_PKEY_free>>;
 using OwnedSession = std::unique_ptr<SSL_SESSION, Releases<SSL_SESSION_free>>;
 using OwnedContext = std::unique_ptr<SSL_CTX, Releases<SSL_CTX_free>>;
 
-// To be read by OpenSSL; borrows the text.
+// A BIO from which OpenSSL reads the text; borrows the text.
 inline OwnedBio reader_of(Bytes text) {
   return OwnedBio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// The reason of the thread's last error, and no error any more.
+// Returns the reason of the thread's last error, and clears its errors.
 inline std::string last_error() {
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();

@@ -12,7 +12,7 @@ using OwnedNames = std::unique_ptr<GENERAL_NAMES, Releases<GENERAL_NAMES_free>>;
 
 std::string text_of(const X509_NAME* name) {
   const OwnedBio to(BIO_new(BIO_s_mem()));
-  // Bytes that are no ASCII, and characters of control, are escaped.
+  // Bytes that are not ASCII, and control characters, are escaped.
   if (!to || X509_NAME_print_ex(to.get(), name, 0, XN_FLAG_RFC2253) < 0) return {};
   char* text = nullptr;
   const long size = BIO_get_mem_data(to.get(), &text);
@@ -22,7 +22,7 @@ std::string text_of(const X509_NAME* name) {
 void add(std::vector<std::string>& to, const ASN1_STRING* name) {
   const Bytes text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(name)),
                    static_cast<std::size_t>(ASN1_STRING_length(name)));
-  // A NUL in a name has made others out of it (CVE-2009-2408).
+  // A NUL in a name has made it look like another name (CVE-2009-2408).
   const bool is_printable = std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
   if (!text.empty() && is_printable) to.emplace_back(text);
 }

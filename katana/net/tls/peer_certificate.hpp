@@ -1,9 +1,9 @@
-// What a verified certificate says of who has shown it.
+// Reads the fields of a verified certificate that identify its owner.
 //
 // Borrows    the certificate, for the call.
 // Thread     any.
 // Allocates  the texts.
-// Fails      never: what cannot be read is left out.
+// Fails      never: unreadable fields are left out.
 #pragma once
 
 #include "katana/net/reactor/peer_certificate.hpp"
@@ -11,7 +11,7 @@
 
 namespace katana::tls {
 
-// As texts.
+// Returns the fields as texts.
 net::PeerCertificate read_peer_certificate(X509& certificate);
 
 }  // namespace katana::tls

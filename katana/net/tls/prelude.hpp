@@ -1,9 +1,9 @@
-// Prelude: what is said on a connection before TLS begins, such as CONNECT to a proxy.
+// Prelude: the exchange on a connection before TLS begins, such as CONNECT to a proxy.
 //
-// Owns       what its implementation keeps.
+// Owns       the data of its implementation.
 // Borrows    input, for the call.
 // Thread     its connection's reactor.
-// Allocates  what its implementation does.
+// Allocates  as its implementation does.
 // Fails      by State::failed; its implementation says why.
 // Invariant  bytes behind the prelude are TLS's: next() does not consume them.
 #pragma once
@@ -19,14 +19,14 @@ class Prelude {
  public:
   // Whether the prelude goes on, TLS may begin, or the connection is to be closed.
   enum class State : std::uint8_t { going, done, failed };
-  // What one call of next() did.
+  // The result of one call of next().
   struct Step {
     State state = State::going;  // after the input
     std::size_t consumed = 0;    // bytes of the input that belong to the prelude
   };
 
   virtual ~Prelude() = default;
-  // What is sent first.
+  // The bytes that are sent first.
   virtual Bytes request() const noexcept = 0;
   virtual Step next(Bytes input) noexcept = 0;
 };

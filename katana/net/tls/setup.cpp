@@ -5,9 +5,9 @@
 namespace katana::tls {
 namespace {
 
-// With forward secrecy and authenticated encryption, the cheap ones first: what Mozilla calls
-// intermediate, without finite-field groups, which every client of the last ten years can do
-// without.
+// Ciphers with forward secrecy and authenticated encryption, the cheap ones first. It is the list
+// that Mozilla calls intermediate, without finite-field groups. Every client of the last ten years
+// works without those.
 constexpr const char* default_ciphers_1_2 =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
@@ -28,7 +28,7 @@ std::unexpected<Error> wrong(const char* option, const std::string& value) {
 
 Result<void> set_up(SSL_CTX& context, Version version_min, const Algorithms& algorithms) {
   SSL_CTX_set_options(&context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  // What SSL_write was given may have moved when it is called again; it never is with less.
+  // The bytes of SSL_write may have moved when it is called again; it is never called with fewer.
   SSL_CTX_set_mode(&context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
   const bool is_1_3 = version_min == Version::tls_1_3;

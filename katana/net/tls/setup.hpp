@@ -1,4 +1,4 @@
-// What contexts of both sides are set up with: algorithms, an identity, names of protocols.
+// Settings of contexts of both sides: algorithms, an identity, names of protocols.
 //
 // Owns       nothing.
 // Thread     any.
@@ -15,21 +15,21 @@
 
 namespace katana::tls {
 
-// As OpenSSL names them; what is empty has our default.
+// Algorithms in OpenSSL's notation; an empty one has our default.
 struct Algorithms {
   std::string ciphers_1_2;  // of TLS 1.2, separated by colons
   std::string ciphers_1_3;  // of TLS 1.3, separated by colons
   std::string groups;       // key exchange groups, separated by colons
 };
 
-// Those, the oldest version, and what both sides do without: compression and renegotiation. An idle
+// Sets the algorithms and the oldest version, and turns off compression and renegotiation. An idle
 // connection keeps no record buffers, and no session is remembered.
 Result<void> set_up(SSL_CTX& context, Version version_min, const Algorithms& algorithms);
 
-// The certificate that is shown, its chain and its key.
+// Sets the certificate, its chain and its key.
 Result<void> use_identity(SSL_CTX& context, const Identity& identity);
 
-// As they are sent: each with its length in front (RFC 7301 §3.1).
+// Encodes the names as they are sent: each with its length in front (RFC 7301 §3.1).
 Result<std::string> encode_protocols(const std::vector<std::string>& protocols);
 
 }  // namespace katana::tls

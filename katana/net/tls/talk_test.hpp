@@ -1,4 +1,4 @@
-// talk(): a client and a machine of some Contexts, until neither side has anything to say.
+// talk(): a client and a machine of some Contexts talk until neither side has anything to send.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ inline Certificate text_of(const TestCertificate& made) {
   return {.chain_text = made.certificate_text(), .key_text = made.key_text()};
 }
 
-// Keys that tests share, because making them takes its time.
+// Keys that tests share, because making them takes time.
 inline const TestCertificate& shared_certificate() {
   static const TestCertificate made;
   return made;

@@ -1,15 +1,15 @@
-// TicketKeys: the keys that session tickets are sealed with (RFC 5077, RFC 8446 §4.6.1), by which a
+// TicketKeys: the keys that seal session tickets (RFC 5077, RFC 8446 §4.6.1). By its ticket a
 // client resumes a session that the server does not remember.
 //
-// A key seals for `lifetime` and opens for as long again. Anyone who gets a key can read the
-// sessions that were sealed with it, so none is kept longer, and none is written anywhere: a
-// restart makes all tickets worthless, which costs their clients one full handshake.
+// A key seals for `lifetime` and opens for as long again. A stolen key opens all sessions that were
+// sealed with it. No key is therefore kept longer, and none is written anywhere. A restart makes
+// all tickets worthless, which costs their clients one full handshake.
 //
 // Owns       the keys; they are wiped when they are dropped.
 // Thread     any; handshakes of all reactors share them.
 // Allocates  never.
-// Fails      no key could be made (the system has no randomness): the session gets no ticket.
-// Invariant  at most two keys: the one that seals, and the one before.
+// Fails      if no key can be made (the system has no randomness), the session gets no ticket.
+// Invariant  at most two keys: the one that seals, and the previous one.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -27,11 +27,11 @@ class TicketKeys {
  public:
   // One key; it is in use for twice `lifetime`.
   struct Key {
-    std::array<unsigned char, 16> name;    // begins each ticket, so that the key is found again
+    std::array<unsigned char, 16> name;    // begins each ticket; find() looks for it
     std::array<unsigned char, 32> cipher;  // AES-256-CBC
     std::array<unsigned char, 32> digest;  // HMAC-SHA256
   };
-  // What find() gives: the key of a ticket.
+  // The result of find(): the key of a ticket.
   struct Found {
     Key key;     // a copy
     bool seals;  // false: the client should get a ticket of the present key
@@ -44,12 +44,12 @@ class TicketKeys {
 
   // The key to seal with at `now`.
   std::optional<Key> present(Instant now) noexcept;
-  // The key of that name, if it still opens.
+  // The key of that name, if it still opens tickets.
   std::optional<Found> find(const unsigned char* name, Instant now) noexcept;
-  // How long a ticket is good for.
+  // The lifetime of a ticket.
   Duration lifetime() const noexcept { return lifetime_; }
 
-  // For SSL_CTX_set_tlsext_ticket_key_evp_cb: as OpenSSL wants it answered.
+  // For SSL_CTX_set_tlsext_ticket_key_evp_cb: returns its callback's result.
   int prepare(unsigned char* name, unsigned char* vector, EVP_CIPHER_CTX* cipher,
               EVP_MAC_CTX* digest, bool seal, Instant now) noexcept;
 
@@ -58,7 +58,7 @@ class TicketKeys {
 
   const Duration lifetime_;
   std::mutex mutex_;
-  std::optional<Key> present_, previous_;  // guarded, as what follows
+  std::optional<Key> present_, previous_;  // guarded by mutex_, like the next line
   Instant present_until_, previous_until_;
 };
 

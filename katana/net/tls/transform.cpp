@@ -17,7 +17,7 @@ class TlsTransform final : public MachineTransform {
   }
 
   void cut(net::TransformCut why) noexcept override {
-    if (machine_.has_failed()) return;  // it has been counted
+    if (machine_.has_failed()) return;  // it has been counted already
     if (machine_.opened()) {
       owner_.counters_.truncated += machine_.end_of_input() ? 1 : 0;
     } else {
@@ -37,7 +37,7 @@ class TlsTransform final : public MachineTransform {
     ++owner_.counters_.failures[static_cast<std::size_t>(failure)];
     const std::string& reply = owner_.credentials_.options().reply_to_plain_http;
     if (failure != Failure::plain_http || reply.empty()) return;
-    output_.clear();  // an alert, which that client cannot read
+    output_.clear();  // drops an alert, which that client cannot read
     output_.write(reply);
   }
 

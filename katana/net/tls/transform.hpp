@@ -1,10 +1,10 @@
 // TlsTransforms: TLS for the connections of one listener on one reactor, as the reactor's
 // Transform.
 //
-// Owns       its counters, and a share of what Credentials show at present.
+// Owns       its counters, and a share of the present Contexts of Credentials.
 // Borrows    the Credentials, which outlive it.
 // Thread     its reactor's; counters() may be read when the reactor has stopped, or on its thread.
-// Allocates  for each connection: its machine, and what OpenSSL keeps of it.
+// Allocates  for each connection: its machine, and the memory of OpenSSL.
 // Fails      make() is null when there is no memory.
 #pragma once
 
@@ -21,11 +21,11 @@
 
 namespace katana::tls {
 
-// What the connections of one listener on one reactor have counted.
+// The counts of the connections of one listener on one reactor.
 struct TlsCounters {
   std::uint64_t handshakes_1_2 = 0;  // complete
   std::uint64_t handshakes_1_3 = 0;  // complete
-  std::uint64_t resumed = 0;         // of both
+  std::uint64_t resumed = 0;         // of both versions
   std::uint64_t truncated = 0;       // connections that ended without close_notify
   // Handshakes and connections that failed, by Failure.
   std::array<std::uint64_t, failure_count> failures{};
@@ -46,22 +46,22 @@ class TlsTransforms final : public net::TransformFactory {
   explicit TlsTransforms(const Credentials& credentials);
 
   std::unique_ptr<net::Transform> make(BlockPool& blocks) noexcept override;
-  // What an idle one may have (memory_test.cpp), and the buffers of a record each way.
+  // The memory of an idle connection (memory_test.cpp), and one record's buffer in each direction.
   std::size_t heap_bytes_each() const noexcept override { return std::size_t{52} * 1024; }
 
-  // The same, counted here, for a listener whose ALPN chooses from other protocols than
-  // TlsOptions::protocols. Fails for names that RFC 7301 has no room for. Outlived by this.
+  // Makes a factory with the same counters, for a listener whose ALPN chooses from other protocols
+  // than TlsOptions::protocols. Fails for names that do not fit RFC 7301. This object outlives it.
   Result<std::unique_ptr<net::TransformFactory>> speaking(
       const std::vector<std::string>& protocols);
 
-  // On the reactor's thread, or when it has stopped.
+  // Read on the reactor's thread, or when the reactor has stopped.
   const TlsCounters& counters() const noexcept { return counters_; }
 
  private:
   friend class TlsTransform;
   class Speaking;
 
-  // `protocols`, as encode_protocols() has them; empty: the context's.
+  // `protocols`: the result of encode_protocols(); empty: the context's.
   std::unique_ptr<net::Transform> make(BlockPool& blocks, Bytes protocols) noexcept;
 
   const Credentials& credentials_;

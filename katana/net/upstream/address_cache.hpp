@@ -1,11 +1,11 @@
-// AddressCache: the addresses of names that were resolved, and the names that could not be.
+// AddressCache: the addresses of resolved names, and the names whose resolution failed.
 //
 // Owns       the results.
 // Thread     any; a lock is held for the look into a map.
 // Allocates  an entry for each name, at most names_max.
-// Fails      find() returns what look_up_addresses() failed with, for a short time.
-// Invariant  bounded: the entry that is the next to expire gives way to a new name. Time is an
-//            argument; reactors of one process have the same clock.
+// Fails      find() returns the Error of look_up_addresses(), for a short time.
+// Invariant  bounded: the entry that expires next gives way to a new name. Time is an argument;
+//            reactors of one process have the same clock.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ class Pool;
 
 namespace katana::upstream {
 
-// Of one resolver, which the reactors share.
+// The options of one resolver, which the reactors share.
 struct ResolverOptions {
   // Threads that call getaddrinfo. Borrowed. Null: two threads, started with the first name.
   thread::Pool* pool = nullptr;
-  // getaddrinfo does not say how long its result is valid.
+  // The lifetime of found addresses, because getaddrinfo does not say how long its result is valid.
   Duration addresses_kept = seconds(10);
   Duration failures_kept = seconds(1);
   std::uint32_t names_max = 1024;
@@ -37,25 +37,25 @@ struct ResolverOptions {
 
 class AddressCache {
  public:
-  // Numeric, in the order in which they are to be tried.
+  // Numeric addresses, in the order of the attempts.
   using Addresses = std::vector<std::string>;
-  // How long an entry is kept.
+  // The time that an entry is kept.
   struct Lifetimes {
     Duration found;   // with addresses
     Duration failed;  // with an Error
   };
-  // What is known of a name.
+  // The result for one name.
   struct Entry {
     Result<Addresses> addresses;  // an Error: the name could not be resolved
-    Instant until;                // the first instant at which it is not used any more
+    Instant until;                // the first instant at which it is no longer used
   };
 
   AddressCache(std::size_t names_max, Lifetimes lifetimes) noexcept
       : names_max_(names_max), lifetimes_(lifetimes) {}
 
-  // Empty: nothing is known at `now`.
+  // Empty: no entry is valid at `now`.
   std::optional<Entry> find(const std::string& name, Instant now);
-  // Returns until when it is kept.
+  // Stores an entry. Returns the instant until which it is kept.
   Instant keep(const std::string& name, Result<Addresses> addresses, Instant now);
 
  private:

@@ -14,11 +14,12 @@ namespace katana::upstream {
 // True for an IPv4 or IPv6 address, without brackets, which needs no resolution.
 bool is_numeric_address(const std::string& host) noexcept;
 
-// The same addresses with the families in turn, beginning with the family of the first (RFC 8305
-// §4): one family that is broken costs one attempt and not all of its addresses.
+// Returns the same addresses with the families in turn, beginning with the family of the first (RFC
+// 8305 §4). A broken family then costs one attempt instead of one per address.
 std::vector<std::string> interleave_families(const std::vector<std::string>& addresses);
 
-// At least one numeric address, in the order to try them: RFC 6724, with the families in turn.
+// Returns at least one numeric address, in the order of the attempts: RFC 6724, with the families
+// in turn.
 Result<std::vector<std::string>> look_up_addresses(const std::string& host);
 
 }  // namespace katana::upstream

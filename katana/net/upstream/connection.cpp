@@ -15,8 +15,8 @@
 
 namespace katana::upstream {
 
-// One net::Connection, from its beginning to its end. It owns itself: the code that began it may be
-// gone before that.
+// One net::Connection, from its beginning to its end. It owns itself: its creator may be gone
+// before that.
 class Connection::Attempt final : public net::Protocol {
  public:
   Attempt(Connection& owner, const Server& server) : owner_(&owner) {
@@ -35,7 +35,7 @@ class Connection::Attempt final : public net::Protocol {
     return {};
   }
 
-  // Not to be told of its owner any more.
+  // The owner is not called any more.
   void detach(bool send_first) noexcept {
     owner_ = nullptr;
     if (connection_->finishing()) return;
@@ -60,7 +60,7 @@ class Connection::Attempt final : public net::Protocol {
     connection_->reset();
     wake();
   }
-  // Within a call of the session the reactor sees to it.
+  // Within a call of the session the reactor does it.
   void wake() noexcept {
     if (!in_call_) connection_->wake();
   }
@@ -73,7 +73,7 @@ class Connection::Attempt final : public net::Protocol {
   bool timed_out() const noexcept { return timed_out_; }
   const std::optional<Error>& lost() const noexcept { return lost_; }
   std::string tls_problem() const { return transforms_ ? transforms_->problem() : std::string(); }
-  // Bytes went either way: the server is there.
+  // Bytes went in either direction: the server is there.
   bool answered() const noexcept {
     return connection_->counters().bytes_sent + connection_->counters().bytes_received > 0;
   }
@@ -124,7 +124,7 @@ class Connection::Attempt final : public net::Protocol {
   Connection* owner_;
   std::optional<tls::ClientTransforms> transforms_;
   net::Connection* connection_ = nullptr;
-  std::optional<Error> lost_;  // the owner says so
+  std::optional<Error> lost_;  // set by the owner's lose()
   bool opened_ = false;
   bool timed_out_ = false;
   bool in_call_ = false;
@@ -228,7 +228,7 @@ void Connection::connect() noexcept {
                                   .port = port_,
                                   .vanished_after = shared_->options().vanished_after};
   arm(shared_->options().connect_timeout);
-  // on_open() may be called within, and writes.
+  // on_open() may be called within, and may write.
   attempt_ = new Attempt(*this, server_);
   if (auto begun = attempt_->begin(reactor_, to); !begun) {
     delete std::exchange(attempt_, nullptr);
@@ -254,7 +254,7 @@ void Connection::note_problem(const Error& why, bool was_up) noexcept {
   is_down_ = true;
 }
 
-// Before the next server's turn.
+// Waits before the next server's turn.
 void Connection::pause() noexcept {
   const Options& options = shared_->options();
   addresses_.clear();
@@ -311,12 +311,12 @@ Error Connection::why(const net::Connection& connection) const {
                                       : fmt::format("connect to {}: {}", place(), reason));
 }
 
-// The owner is told last: it may stop.
+// Calls the owner last: it may stop.
 void Connection::on_gone(const net::Connection& connection) noexcept {
   const Error error = why(connection);
   const bool was_up = is_up();
   const bool was_open = attempt_->opened();
-  // What answered is there, and its other addresses would say the same.
+  // A server that answered is there, and its other addresses would behave the same.
   const bool answered = attempt_->answered();
   attempt_ = nullptr;
   cancel();
@@ -339,7 +339,7 @@ void Connection::on_gone(const net::Connection& connection) noexcept {
   }
 }
 
-// The reactor has ended, and has closed what was still open: that is no failure of the server.
+// The reactor has ended and has closed the open connections: that is no failure of the server.
 void Connection::end(const Error& error, bool was_up, bool was_open) noexcept {
   shared_->note_stopped(was_up, std::exchange(is_down_, false));
   state_ = State::stopped;

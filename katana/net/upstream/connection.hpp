@@ -1,28 +1,28 @@
-// Connection: a reactor's connection to a server of another protocol than HTTP, which is made anew
-// whenever it is lost.
+// Connection: a reactor's connection to a server of a protocol other than HTTP. It reconnects
+// whenever the connection is lost.
 //
 //   stopped ─start()─▶ resolving ──▶ connecting ──established()──▶ up
 //                          ▲              │                         │
 //                          └── waiting ◀──┴───── failed, lost ◀─────┘
 //
-// It knows the servers and the way to them, and nothing of what is said there: that is the Owner's.
-// The owner writes its greeting in on_open(), and calls established() when the server has answered
-// it as it should. Then, and not before, the server counts as reached.
+// It knows the servers and how to reach them; the Owner knows the protocol. The owner writes its
+// greeting in on_open(). It calls established() when the server has answered the greeting
+// correctly. Only then the server counts as reached.
 //
-// The owner keeps or refuses messages while no server is up: write() is false then.
-// An answer that has not come when on_closed() is called never comes.
+// The owner keeps or refuses messages while no server is up: write() is false then. Answers that
+// have not arrived by on_closed() never arrive.
 //
-// Owns       its timer, the lookup of a name, and of an attempt what TLS needs.
-// Borrows    reactor and owner. The arguments of refer(), until they are let go, which may be
-//            after the Connection is gone: in the same turn, or with the reactor.
+// Owns       its timer, the lookup of a name, and the TLS objects of an attempt.
+// Borrows    reactor and owner. The arguments of refer() until they are released, which may be
+//            after the Connection is destroyed: in the same turn, or with the reactor.
 // Thread     its reactor's.
 // Allocates  for each attempt; write() takes blocks of the reactor's pool.
-// Fails      write() and refer() are false when it is not open, or full; nothing is written then.
-//            Everything else is Owner::on_closed() with the reason, and another attempt.
-// Invariant  each on_open() is followed by one on_closed(), but when stop() is called, or it is
-//            destroyed. No call of the owner comes inside another, nor within start(), stop(),
-//            write() or lose(). Bytes arrive in the order of one connection, and none after its
-//            on_closed().
+// Fails      write() and refer() return false and write nothing when the connection is not open or
+//            is full. All other failures call Owner::on_closed() with the reason; another attempt
+//            follows.
+// Invariant  each on_open() is followed by one on_closed(), except after stop() or destruction. No
+//            call of the owner comes inside another, nor within start(), stop(), write() or lose().
+//            Bytes arrive in the order of one connection, and none after its on_closed().
 #pragma once
 
 #include <cstdint>
@@ -41,23 +41,23 @@
 
 namespace katana::upstream {
 
-// What a connection tells. No call may destroy the Connection.
+// The events of a connection. No call may destroy the Connection.
 class Owner {
  public:
-  // Bytes can be written. Without TLS it is unknown yet whether a server is there.
+  // Bytes can be written. Without TLS it is not known yet whether a server is there.
   virtual void on_open() noexcept = 0;
   // `input` is borrowed for the call and starts with the first byte not consumed so far. Returns
-  // how many bytes were consumed; the rest comes again, in front of what arrives next. The rest
-  // may be no more than ReactorOptions::carry_extra_bytes: a parser keeps its state instead.
+  // the number of consumed bytes; the rest comes again, in front of the next bytes. The rest may be
+  // at most ReactorOptions::carry_extra_bytes: a parser keeps its state instead.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
   // The connection is gone. Another attempt follows, after a pause.
   virtual void on_closed(const Error& why) noexcept = 0;
-  // An attempt failed before it came to on_open(): no name, no address, no TLS.
+  // An attempt failed before on_open(): no name, no address, no TLS.
   virtual void on_unreachable(const Error& why) noexcept { (void)why; }
-  // All that was written has been sent; said once after want_writable().
+  // All written bytes have been sent; called once after want_writable().
   virtual void on_writable() noexcept {}
-  // Before TLS begins, for servers that speak first in plaintext; it outlives the attempt. Null:
-  // nothing.
+  // The exchange before TLS, for servers that speak first in plaintext. It outlives the attempt.
+  // Null: none.
   virtual tls::Prelude* prelude() noexcept { return nullptr; }
 
  protected:
@@ -66,7 +66,7 @@ class Owner {
 
 class Connection final : private net::TimerEntry {
  public:
-  // As the diagram above has it.
+  // The states of the diagram above.
   enum class State : std::uint8_t {
     stopped,     // not begun, or stop() was called
     waiting,     // for the next attempt
@@ -76,44 +76,43 @@ class Connection final : private net::TimerEntry {
   };
 
   Connection(net::Reactor& reactor, std::shared_ptr<Shared> shared, Owner& owner);
-  // Resets what is open.
+  // Resets an open connection.
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // For this moment; its reactor's thread.
+  // The state at this moment; on its reactor's thread only.
   State state() const noexcept { return state_; }
-  // established() was called, and it was not lost since.
+  // True from established() until the connection is lost.
   bool is_up() const noexcept { return state_ == State::up; }
-  // Of the attempt, or the connection.
+  // The server of the current attempt or connection.
   const Server& server() const noexcept { return server_; }
   const Shared& shared() const noexcept { return *shared_; }
   net::Reactor& reactor() noexcept { return reactor_; }
-  // Why the last attempt failed, or the last connection broke; none: it is up, or was never begun.
+  // The reason of the last failed attempt or lost connection. None: it is up, or was never started.
   const std::optional<Error>& problem() const noexcept { return problem_; }
 
-  // Begins, a millisecond later at most, and goes on until stop(). Nothing happens when it has
-  // begun.
+  // Begins within a millisecond, and goes on until stop(). Has no effect when it has begun.
   void start() noexcept;
-  // Sends what was written, and closes. The owner is not called any more.
+  // Sends the written bytes and closes. The owner is not called any more.
   void stop() noexcept;
-  // The server has answered the greeting. REQUIRES that on_open() was called, and no on_closed()
-  // since.
+  // Reports that the server has answered the greeting. REQUIRES a call of on_open() without
+  // on_closed() since.
   void established() noexcept;
   // The owner cannot go on with this connection: it is reset, and on_closed(why) follows in this
   // turn or the next.
   void lose(Error why) noexcept;
 
-  // Copies. The output of one turn is sent at its end, in one send.
+  // Copies the bytes. The output of one turn is sent at its end, in one send.
   bool write(Bytes text) noexcept;
   // The same without a copy.
   bool refer(Bytes text, Retained& memory) noexcept;
-  // Written, and not yet taken by the kernel.
+  // The number of written bytes that the kernel has not taken yet.
   std::size_t pending() const noexcept;
-  // write() of so many bytes is true.
+  // Whether write() of so many bytes would return true.
   bool takes(std::size_t bytes) const noexcept;
   void want_writable() noexcept;
-  // The owner is not offered bytes, and the server is not read, until resume_input().
+  // Until resume_input(), the owner gets no bytes and the server is not read.
   void pause_input() noexcept;
   void resume_input() noexcept;
 
@@ -149,12 +148,12 @@ class Connection final : private net::TimerEntry {
   std::vector<std::string> addresses_;
   std::uint16_t port_ = 0;
   std::size_t address_ = 0;  // of addresses_
-  std::size_t turn_ = 0;     // of the list of servers
-  Duration pause_;           // the last
+  std::size_t turn_ = 0;     // index into the list of servers
+  Duration pause_;           // the last one
   Instant up_since_ = never;
   std::optional<Error> problem_;
   State state_ = State::stopped;
-  bool is_down_ = false;  // as Shared counts
+  bool is_down_ = false;  // as counted by Shared
 };
 
 }  // namespace katana::upstream

@@ -1,4 +1,4 @@
-// Connection: attempts, their pauses, what is told of them, and what becomes of bytes.
+// Connection: attempts, their pauses, reports about them, and the fate of bytes.
 #include "katana/net/upstream/connection.hpp"
 
 #include <cerrno>
@@ -26,7 +26,7 @@ class ConnectionTest : public UpstreamTest {
     connection->start();
     turn(milliseconds(1));
   }
-  // Up, on the link that comes next.
+  // Brings the connection up, on the next link.
   std::uint32_t bring_up() {
     begin();
     const auto index = static_cast<std::uint32_t>(links() - 1);
@@ -205,7 +205,7 @@ TEST_F(ConnectionTest, a_name_is_resolved_beside_the_reactor_and_its_addresses_a
     turn(milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  // As many as this machine has of it, one behind the other without a pause.
+  // As many addresses as this machine has for it, one after another without a pause.
   const auto known = look_up_addresses("localhost");
   ASSERT_TRUE(known);
   for (std::size_t each = 0; each < known->size(); ++each) {
@@ -227,7 +227,7 @@ TEST_F(ConnectionTest, an_attempt_that_fails_at_once_is_told_and_another_one_fol
   EXPECT_THAT(owner.unreachable, IsEmpty());
 }
 
-// ---- what is told ----
+// ---- reports ----
 
 TEST_F(ConnectionTest, each_opening_has_one_end_and_nothing_comes_after_it) {
   use(test_options());
@@ -468,7 +468,7 @@ TEST_F(ConnectionTest, a_reactor_that_ends_leaves_nothing_behind) {
   use(test_options());
   bring_up();
   EXPECT_TRUE(connection->write("x"));
-  // As what is attached to the reactor: gone after every connection, and before its timers.
+  // Like attachments of the reactor: destroyed after every connection, and before its timers.
   struct Holder final : net::Attachment {
     std::unique_ptr<Connection> connection;
   };

@@ -195,7 +195,7 @@ TEST_F(NetworkTest, when_the_server_of_the_turn_is_gone_the_next_one_is_there_so
   EXPECT_LE(network_.now() - since, milliseconds(200)) << "backoff_min and a round trip";
 }
 
-// What a server in plaintext says before TLS: a line.
+// The plaintext that a server sends before TLS: a line.
 struct LinePrelude final : tls::Prelude {
   Bytes request() const noexcept override { return {}; }
   Step next(Bytes input) noexcept override {
@@ -227,8 +227,8 @@ TEST_F(PreludeTest, tls_begins_when_the_server_has_said_its_line_in_plaintext) {
   EXPECT_EQ(owner.opened, 0);
 }
 
-// An owner that writes numbered lines and checks the echo: in order, without a gap, each on the
-// connection that it was written on.
+// An owner that writes numbered lines and checks the echo: in order, without a gap, and each on the
+// connection on which it was written.
 struct Ledger final : Owner {
   void on_open() noexcept override {
     EXPECT_EQ(opened, ended);

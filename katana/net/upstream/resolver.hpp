@@ -2,12 +2,12 @@
 //
 //   auto known = co_await resolver.look_up("redis.internal", reactor);
 //
-// Owns       the addresses of names that were looked up, and its threads if it was given none.
+// Owns       the addresses of looked-up names, and its threads if the options have no pool.
 // Borrows    the pool of its options.
 // Thread     any reactor's; reactors share one.
 // Allocates  for each name, at most names_max of them.
-// Fails      an entry whose addresses are an Error: it names the host and the reason, and is kept
-//            for a short time, so that a name which does not exist costs no question for each call.
+// Fails      the addresses of an entry are an Error, which names the host and the reason. It is
+//            kept for a short time: a name that does not exist costs no question for each call.
 // Invariant  no reactor ever waits: getaddrinfo() blocks, and runs on a pool.
 #pragma once
 
@@ -29,7 +29,7 @@ class Resolver {
       : given_(options.pool),
         addresses_(options.names_max, {options.addresses_kept, options.failures_kept}) {}
 
-  // On `reactor`, whose clock says how old an entry is.
+  // Runs on `reactor`, whose clock decides how old an entry is.
   Task<AddressCache::Entry> look_up(std::string host, net::Reactor& reactor);
 
  private:

@@ -1,8 +1,8 @@
-// Server: where a server is: a host and a port, or a Unix-domain socket.
+// Server: the place of a server: a host and a port, or a Unix-domain socket.
 //
 // Owns       its texts.
 // Thread     a value.
-// Fails      parse_server() names the text, what is wrong with it, and the expected form.
+// Fails      parse_server() names the text, its mistake, and the expected form.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Server {
   // A name, a numeric address without brackets, or the path of a Unix-domain socket, which begins
   // with '/'.
   std::string host = {};
-  std::uint16_t port = 0;  // of a path: 0
-  // What its certificate has to be for; empty: `host`.
+  std::uint16_t port = 0;  // 0 with a path
+  // The name that its certificate must have; empty: `host`.
   std::string certificate_name = {};
 
   // A Unix-domain socket: no name is looked up.
@@ -28,7 +28,7 @@ struct Server {
   friend bool operator==(const Server&, const Server&) noexcept = default;
 };
 
-// As text() has it; the port may be missing, and then it is `port_implied`.
+// Parses the form of text(). A missing port becomes `port_implied`.
 Result<Server> parse_server(Bytes text, std::uint16_t port_implied);
 
 }  // namespace katana::upstream

@@ -80,7 +80,7 @@ Status Shared::status() const {
   return status;
 }
 
-// The observer is called under the lock, so that down and recovered come in order.
+// The observer is called under the lock: down and recovered then come in order.
 void Shared::note_failure(const Server& server, const Error& why, bool was_up, bool is_first,
                           Instant now) noexcept {
   const std::scoped_lock lock(mutex_);

@@ -1,9 +1,9 @@
-// UpstreamTest: connections to servers on net/reactor's FakeEngine; the test is the servers.
-// Recorder: an owner that notes what it is told.
+// UpstreamTest: connections to servers on net/reactor's FakeEngine; the test plays the servers.
+// Recorder: an owner that records its calls.
 //
 // Owns       the reactor; connections and their owners are the test's.
 // Thread     one.
-// Invariant  only what the test does happens: no clock, no kernel, no chance but the seed's.
+// Invariant  all events come from the test: no clock, no kernel, no chance but the seed's.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ class UpstreamTest : public net::ReactorTest {
     EXPECT_TRUE(made) << made.error().describe();
     return *std::move(made);
   }
-  // The server at the link `index` receives what is sent from now on.
+  // From now on the server at the link `index` receives bytes.
   void answer(std::uint32_t index) {
     world_.links[index].writable = SIZE_MAX;
     if (world_.links[index].sending) complete(index);
@@ -107,8 +107,7 @@ class UpstreamTest : public net::ReactorTest {
   std::size_t links() const { return world_.links.size(); }
   const std::string& target(std::size_t index) const { return world_.links[index].connected_to; }
   bool is_open(std::size_t index) const { return world_.links[index].open; }
-  // The time until another link is begun, in steps of a millisecond; never: it is not within
-  // `limit`.
+  // The time until another link is begun, in steps of a millisecond; never: none within `limit`.
   Duration wait_for_link(Duration limit = seconds(60)) {
     const std::size_t before = links();
     const Instant since = world_.now;

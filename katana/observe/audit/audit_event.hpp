@@ -1,4 +1,4 @@
-// AuditEvent: who did what to what, from where, and what came of it.
+// AuditEvent: one action: its actor, its object, its client's address, and its outcome.
 //
 // Owns       its texts.
 // Thread     a value.
@@ -18,30 +18,30 @@
 
 namespace katana::audit {
 
-// What came of an action.
+// The outcome of an action.
 enum class Outcome : std::uint8_t {
   succeeded,  // it was done
-  denied,     // its actor may not do it
-  failed,     // it was tried, and did not work
+  denied,     // its actor lacks the permission
+  failed,     // it was tried and failed
 };
-// As they stand in a line.
+// The words of a line.
 KATANA_DESCRIBE_ENUM(Outcome, succeeded, denied, failed)
 
 inline constexpr std::size_t line_bytes_max = 16 * 1024;
 
 struct AuditEvent {
-  std::string action;       // "user.delete"; what begins with "audit." is the log's own
-  std::string actor;        // the principal's id; empty: unknown
-  std::string issuer = {};  // of the principal
-  std::string object = {};  // "user/17"
+  std::string action;                    // "user.delete"; "audit.…" is reserved for the log itself
+  std::string actor;                     // the principal's id; empty: unknown
+  std::string issuer = {};               // of the principal
+  std::string object = {};               // "user/17"
   Outcome outcome = Outcome::succeeded;  // as far as it is known
   std::string address = {};              // of the client
-  std::string request_id = {};           // empty: of the request that the caller serves
-  // Whatever else there is to say, by name.
+  std::string request_id = {};           // empty: that of the request that the caller serves
+  // Further facts, by name.
   std::vector<std::pair<std::string, std::string>> details = {};
 };
 
-// Members of a JSON object, without its braces.
+// The event as members of a JSON object, without braces.
 Result<std::string> render(const AuditEvent& event, Timestamp at);
 
 }  // namespace katana::audit

@@ -21,12 +21,12 @@ namespace {
 
 constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
 constexpr mode_t owner_alone = 0600;
-// Of a line, with what the chain adds to it.
+// The length of a line, with the text that the chain adds.
 constexpr std::size_t whole_line_bytes_max = line_bytes_max + 256;
-// Two whole lines, behind a part of one and before a part of one.
+// Two whole lines, with a part of one before and behind them.
 constexpr std::size_t tail_bytes = 4 * whole_line_bytes_max;
 constexpr std::size_t step_bytes = 64 * 1024;
-// Between two attempts: the lock of another process lasts for a write and a flush.
+// The pause between two attempts: another process holds the lock for a write and a flush.
 constexpr Duration lock_pause = microseconds(500);
 
 Result<std::string> read_at(int file, std::uint64_t from, std::size_t bytes) {
@@ -44,18 +44,18 @@ Result<std::string> read_at(int file, std::uint64_t from, std::size_t bytes) {
   return text;
 }
 
-// The name in a folder is durable only when the folder is.
+// A name in a folder is durable only when the folder is.
 void sync_folder(const std::string& path) noexcept {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return;
-  ::fsync(opened);  // where it fails, a loss of power may take the name, and FILE.head shows it
+  ::fsync(opened);  // on failure a loss of power may take the name, and FILE.head shows it
   ::close(opened);
 }
 
-// The last two whole lines of the end of a file, or the only one: where they begin, and whether
-// there is one. `is_all`: the text is the whole file.
+// Finds the last two whole lines at the end of a file, or the only one. Returns where they begin;
+// nothing: there is no line. `is_all`: the text is the whole file.
 std::optional<std::size_t> last_two_lines(Bytes tail, bool is_all) {
   const std::size_t end = tail.rfind('\n');
   if (end == Bytes::npos || end == 0) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<std::size_t> last_two_lines(Bytes tail, bool is_all) {
   return before + 1;
 }
 
-// Gives a lock back at the end of a scope, that of the file which the member then has.
+// Unlocks a file at the end of a scope: the file that the member has then.
 class Unlocking {
  public:
   explicit Unlocking(const int& file) : file_(file) {}
@@ -141,7 +141,7 @@ Result<void> AuditFile::open_head() {
   return {};
 }
 
-// flock(2) has no timeout, and a signal would be one for the whole process: it is attempted again.
+// flock(2) has no timeout, and a signal would affect the whole process: it is attempted again.
 Result<void> AuditFile::wait_for_lock(int file, Duration& left) const {
   while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
@@ -166,8 +166,8 @@ Result<void> AuditFile::lock() {
                             path_));
   }
   Duration left = options_.lock_wait;
-  // The process that waits for FILE holds FILE.head. A process that has just unlocked FILE, and has
-  // another batch, waits behind it; without that it would lock FILE again before each attempt.
+  // The process that waits for FILE holds FILE.head. A process that has just unlocked FILE and has
+  // another batch waits behind it. Otherwise it would lock FILE again before each attempt.
   if (auto locked = wait_for_lock(head_file_, left); !locked) return locked;
   const Unlocking unlocking(head_file_);
   while (true) {
@@ -191,7 +191,7 @@ Result<void> AuditFile::lock() {
   }
 }
 
-// The name is that of another file. The log goes on there if another process has rotated it.
+// The name belongs to another file. The log continues there if another process has rotated it.
 Result<void> AuditFile::leave_rotated() {
   if (is_read_) {
     struct stat own{};
@@ -214,14 +214,14 @@ Result<void> AuditFile::leave_rotated() {
   return {};
 }
 
-// Of a file whose name was changed, and that none had followed yet when the process ended.
+// Continues behind a renamed file that had no successor when the process ended.
 Result<void> AuditFile::resume_behind_rotated() {
   const auto text = read_at(head_file_, 0, 128);
   const auto kept = text ? parse_head(*text) : std::nullopt;
   if (!kept || kept->next == 0) return {};
   const std::string before = fmt::format("{}.{}", path_, kept->next - 1);
   const int file = ::open(before.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) return {};  // check_head() says what is missing
+  if (file < 0) return {};  // check_head() names the missing lines
   struct stat found{};
   const bool is_there = ::fstat(file, &found) == 0;
   const auto size = is_there ? static_cast<std::uint64_t>(found.st_size) : 0;
@@ -235,8 +235,8 @@ Result<void> AuditFile::resume_behind_rotated() {
   return {};
 }
 
-// A file that this process has not read yet. A failure leaves the head, which the next attempt is
-// to compare with.
+// Reads a file that is new to this process. A failure keeps the head, with which the next attempt
+// compares.
 Result<void> AuditFile::resume(std::uint64_t size) {
   const AuditHead before = head_;
   auto resumed = resume_behind(before, size);
@@ -267,7 +267,7 @@ Result<void> AuditFile::resume_behind(const AuditHead& before, std::uint64_t siz
   return size_ == 0 ? begin_file() : Result<void>();
 }
 
-// What other processes have appended.
+// Reads the lines that other processes have appended.
 Result<void> AuditFile::catch_up(std::uint64_t size) {
   if (size == size_ && removed_bytes_ == 0) return {};
   if (auto read = read_new_lines(size); !read) return read;
@@ -283,7 +283,8 @@ Result<void> AuditFile::read_new_lines(std::uint64_t size) {
   return {};
 }
 
-// A line without its end: a process was killed while it wrote it, and has acknowledged nothing.
+// Removes a line without its end. Its process was killed while it wrote it, and has acknowledged
+// nothing.
 Result<void> AuditFile::cut_off(std::uint64_t size) {
   if (size == size_) return {};
   if (::ftruncate(file_, static_cast<off_t>(size_)) != 0) return failed("cut off the end of");
@@ -297,7 +298,7 @@ Result<void> AuditFile::tell_removed(std::string_view action) {
   return told;
 }
 
-// Sets size_ behind the last whole line.
+// Moves size_ behind the last whole line.
 Result<void> AuditFile::read_lines(std::uint64_t from, std::uint64_t size,
                                    std::optional<AuditHead>& head) {
   std::uint64_t end = from;  // of the last whole line
@@ -334,7 +335,7 @@ Result<void> AuditFile::read_line(Bytes text, std::optional<AuditHead>& head) co
   return {};
 }
 
-// Lines that were durable are gone: somebody, or a disk, has taken them.
+// Durable lines are missing: a person or a disk has removed them.
 Result<void> AuditFile::check_head() const {
   const auto text = read_at(head_file_, 0, 128);
   if (!text) return std::unexpected(text.error().within("audit: cannot read '" + path_ + ".head'"));
@@ -346,8 +347,8 @@ Result<void> AuditFile::check_head() const {
                           path_, path_, kept ? write_head(*kept) : "it is broken"));
 }
 
-// So that a file can be verified without those before it. Its name is durable before a line of it
-// is acknowledged, by whichever process.
+// Writes the first line of a file: the file can then be verified without earlier ones. Its name is
+// durable before any process acknowledges a line of it.
 Result<void> AuditFile::begin_file() {
   auto begun = append_own("audit.file_begun", "previous", write_digest(head_.chain));
   if (begun) sync_folder(path_);
@@ -375,7 +376,7 @@ Result<void> AuditFile::rotate() {
   if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, before.c_str(), RENAME_NOREPLACE) != 0) {
     return failed("rename");
   }
-  // Another process may be the first in the new file: then this one goes on behind its lines.
+  // Another process may be the first in the new file: this one then continues behind its lines.
   close_file();
   return lock();
 }

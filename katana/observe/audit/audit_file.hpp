@@ -1,16 +1,16 @@
-// AuditFile: the lines of an audit log on a disk: FILE, which is only appended to, the files that
-// it was before (FILE.NUMBER, by the number of their last line), and FILE.head, where the chain
-// has come to.
+// AuditFile: the lines of an audit log on a disk. FILE is only appended to. FILE.NUMBER are its
+// earlier files, by the number of their last line. FILE.head holds the present head of the chain.
 //
-// Owns       the descriptors; a lock (flock) while it appends or flushes, so that several processes
-//            may write one log, as during a zero-downtime restart.
+// Owns       the descriptors; a lock (flock) while it appends or flushes: several processes may
+//            write one log, as during a zero-downtime restart.
 // Thread     one at a time.
 // Allocates  a buffer for each append.
 // Fails      with an Error that names the file and the remedy. An append that fails has written
-//            nothing; when that cannot be said, nothing is written any more (Code::data_loss).
-// Invariant  FILE.head is never ahead of what is durable in FILE. A line goes on from the last line
-//            of FILE, which another process may have written. A line that was cut off by a crash
-//            was not acknowledged: the next process removes it, and says so in the log.
+//            nothing. When that is uncertain, all later writes fail (Code::data_loss).
+// Invariant  FILE.head is never ahead of the durable part of FILE. A new line continues the last
+//            line of FILE, which another process may have written. A line that was cut off by a
+//            crash was not acknowledged: the next process removes it, and records the removal in
+//            the log.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +28,23 @@ namespace katana::audit {
 
 class AuditFile {
  public:
-  // How the file is used; the rest of AuditOptions concerns its events.
+  // The use of the file; the rest of AuditOptions concerns its events.
   struct Options {
-    std::uint64_t file_bytes_max = 0;  // then it is rotated
+    std::uint64_t file_bytes_max = 0;  // the size at which it is rotated
     Duration lock_wait = {};           // for the lock of another process; 0: one attempt
   };
-  // Goes on where the file ends, or begins one, readable by its owner alone (0600).
+  // Continues an existing file, or begins one that only its owner can read (0600).
   static Result<std::unique_ptr<AuditFile>> open(std::string path, Bytes key, Options options);
   ~AuditFile();
   AuditFile(const AuditFile&) = delete;
   AuditFile& operator=(const AuditFile&) = delete;
 
-  // A line for each, as render() makes them: all of them, or none. `is_synced`: and sync().
+  // Appends a line for each, in the form of render(): all of them, or none. `is_synced`: calls
+  // sync(), too.
   Result<void> append(std::span<const std::string> members, bool is_synced);
-  // Appended records are on the disk, and FILE.head says so.
+  // Makes appended records durable, and then FILE.head.
   Result<void> sync();
-  // Behind the last line that this process has read or written.
+  // The head behind the last line that this process has read or written.
   const AuditHead& head() const noexcept { return head_; }
 
  private:
@@ -51,12 +52,13 @@ class AuditFile {
       : path_(std::move(path)), chain_(key), options_(options) {}
   Result<void> open_file();
   Result<void> open_head();
-  // Without the lock when it fails. Then size_ and head_ are those of FILE as it is now.
+  // Takes the lock; after a failure it does not hold it. After success size_ and head_ are those of
+  // FILE as it is now.
   Result<void> lock();
   Result<void> wait_for_lock(int file, Duration& left) const;
   Result<void> leave_rotated();
   void close_file() noexcept;
-  // The rest needs the lock.
+  // The functions below need the lock.
   Result<void> catch_up(std::uint64_t size);
   Result<void> read_new_lines(std::uint64_t size);
   Result<void> cut_off(std::uint64_t size);
@@ -83,10 +85,10 @@ class AuditFile {
   std::uint64_t size_ = 0;   // of file_, up to the last line that was read or written
   std::uint64_t inode_ = 0;  // of file_
   std::uint64_t device_ = 0;
-  bool is_read_ = false;  // size_ is that of file_
+  bool is_read_ = false;  // size_ belongs to file_
   AuditHead head_;
-  std::uint64_t removed_bytes_ = 0;  // of a line that was cut off, until the log says so
-  bool broken_ = false;              // what the disk has is not known
+  std::uint64_t removed_bytes_ = 0;  // of a cut-off line, until the log records it
+  bool broken_ = false;              // the state of the disk is unknown
 };
 
 }  // namespace katana::audit

@@ -1,5 +1,5 @@
-// A line that parses is its text, its number and its digest put together again; whatever an event
-// has in it, its line is one line, and parses.
+// Invariant: a parsed line consists of its text, its number and its digest. An event with any
+// content makes exactly one line, which parses.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -45,8 +45,8 @@ Result<std::unique_ptr<AuditLog>> AuditLog::open(AuditOptions options) {
   thread::PoolOptions how;
   how.name = "audit";
   how.threads_min = 1;
-  // A look for each event that waits, as many of the batch before, the one job that writes, and the
-  // late look of each thread that records.
+  // Jobs: a look for each waiting event, as many of the previous batch, the one writing job, and
+  // the late look of each recording thread.
   how.queue_max = 2 * log->options_.waiting_max + 1 + 1024;
   auto pool = thread::Pool::create(std::move(how));
   if (!pool) return std::unexpected(pool.error().within("audit"));
@@ -64,7 +64,7 @@ AuditLog::~AuditLog() {
   if (pool_ != nullptr) pool_->stop(thread::StopMode::graceful);
   if (file_ == nullptr) return;
   write_waiting();
-  // Where it fails, FILE.head does not say what is not durable.
+  // On failure FILE.head does not name lines that are not durable.
   static_cast<void>(file_->sync());
 }
 
@@ -73,14 +73,14 @@ bool AuditLog::admit(const std::shared_ptr<Entry>& entry) {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= options_.waiting_max) return false;
     waiting_.push_back(entry);
-    if (std::exchange(is_write_posted_, true)) return true;  // the job before takes this one too
+    if (std::exchange(is_write_posted_, true)) return true;  // the earlier job takes this one too
   }
-  // Written whether or not somebody waits for it to the end.
+  // Written even if no caller waits for it to the end.
   const auto admission = pool_->post([this] { write_waiting(); });
   if (admission == thread::Admission::accepted) return true;
   const std::lock_guard lock(mutex_);
   is_write_posted_ = false;
-  return std::erase(waiting_, entry) == 0;  // unless another one's look has taken it already
+  return std::erase(waiting_, entry) == 0;  // unless another look has taken it already
 }
 
 Task<Result<void>> AuditLog::write(AuditEvent event) {
@@ -92,14 +92,14 @@ Task<Result<void>> AuditLog::write(AuditEvent event) {
   const auto entry = std::make_shared<Entry>();
   entry->members = *std::move(members);
   if (!admit(entry)) {
-    failed_.fetch_add(1, std::memory_order_relaxed);  // a count alone
+    failed_.fetch_add(1, std::memory_order_relaxed);  // only a count
     co_return std::unexpected(is_full());
   }
-  // Behind the job that writes it, on the same thread; in its place, where another thread has yet
-  // to post it.
+  // Runs behind the job that writes the entry, on the same thread. It writes the entry itself if
+  // another thread has not posted the job yet.
   auto look = [this, entry]() -> Result<void> {
     if (!entry->outcome) write_waiting();
-    KATANA_CHECK(entry->outcome.has_value());  // or what is not written would be acknowledged
+    KATANA_CHECK(entry->outcome.has_value());  // otherwise an unwritten event would be acknowledged
     return *entry->outcome;
   };
   const Result<void> outcome = co_await pool_->run(thread::give(look));
@@ -124,7 +124,7 @@ void AuditLog::write_waiting() noexcept {
   Result<void> outcome = file_->append(members, options_.sync == Sync::each);
   is_dirty_ = is_dirty_ || outcome.has_value();
   for (const auto& entry : entries) entry->outcome = outcome;
-  // Relaxed: counts alone.
+  // Relaxed: only counts.
   (outcome ? recorded_ : failed_).fetch_add(entries.size(), std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   head_ = file_->head();
@@ -133,7 +133,7 @@ void AuditLog::write_waiting() noexcept {
 
 void AuditLog::sync_now() noexcept {
   if (!is_dirty_) return;
-  // A failure of the disk breaks the file: the next event is refused, and says why. Another
+  // A failure of the disk breaks the file: the next event is refused, with the reason. Another
   // process's lock does not, and the next interval flushes.
   Result<void> outcome = file_->sync();
   is_dirty_ = !outcome;

@@ -1,4 +1,4 @@
-// AuditOptions: where an AuditLog writes, and how often it flushes the disk (audit_log.hpp).
+// AuditOptions: the file of an AuditLog, and how often it is flushed to the disk (audit_log.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -14,20 +14,22 @@
 
 namespace katana::audit {
 
-// When what was written is flushed to the disk: before it is acknowledged; every sync_interval;
-// when the file is closed or rotated.
+// When written events are flushed to the disk.
+//   each      before each event is acknowledged
+//   interval  every sync_interval
+//   never     only when the file is closed or rotated
 enum class Sync : std::uint8_t { each, interval, never };
-// As settings say it.
+// The words of settings.
 KATANA_DESCRIBE_ENUM(Sync, each, interval, never)
 
 struct AuditOptions {
-  std::string file;                     // mode 0600. It is made if it is not there
-  std::string key = {};                 // of the chain: 32 bytes or more; empty: it is not keyed
-  Sync sync = Sync::each;               // with each an event that was acknowledged is on the disk
-  Duration sync_interval = seconds(1);  // of Sync::interval: what a power cut may take
-  std::uint64_t file_bytes_max = std::uint64_t{64} << 20;  // then it is rotated; none is deleted
+  std::string file;                     // created with mode 0600 if it does not exist
+  std::string key = {};                 // of the chain: 32 bytes or more; empty: without a key
+  Sync sync = Sync::each;               // each: an acknowledged event is on the disk
+  Duration sync_interval = seconds(1);  // of Sync::interval: the most that a power cut loses
+  std::uint64_t file_bytes_max = std::uint64_t{64} << 20;  // rotated at this size, never deleted
   std::size_t waiting_max = 1024;                          // events that are not written yet
-  Duration lock_wait = seconds(5);  // for another process that writes the file; then they fail
+  Duration lock_wait = seconds(5);  // for another process's lock; later events then fail
 };
 
 }  // namespace katana::audit

@@ -255,7 +255,7 @@ TEST_F(AuditTest, of_many_at_once_each_is_written_or_refused) {
   EXPECT_EQ(verified(head), "right");
 }
 
-// What another process appends, and its lock; its end gives the lock back.
+// Another process: the bytes that it appends, and its lock, which end() releases.
 class AnotherProcess {
  public:
   explicit AnotherProcess(const std::string& path)
@@ -288,7 +288,7 @@ TEST_F(AuditTest, lines_of_two_processes_that_write_in_turn_are_one_chain) {
   }
   const AuditHead newest = (*other)->head();
   EXPECT_EQ(newest.next, 11u);
-  log_.reset();  // the one before ends, and the other one goes on
+  log_.reset();  // the earlier log ends, and the other one goes on
   log_ = *std::move(other);
   ASSERT_TRUE(record("last"));
   const AuditHead head = log_->head();
@@ -423,7 +423,7 @@ TEST_F(AuditTest, a_file_that_is_cut_replaced_or_forged_while_it_is_written_gets
   EXPECT_FALSE(fs::exists(path()));
   fs::copy_file(aside, path());
   EXPECT_NE(refused_event().find("moved, deleted or replaced"), std::string::npos);
-  // As if the log had been rotated, and with fewer lines.
+  // Like a rotated log with fewer lines.
   const std::string rotated = path() + "." + std::to_string(all.size() - 1);
   fs::rename(aside, rotated);
   put(fewer);

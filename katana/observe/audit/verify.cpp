@@ -77,7 +77,7 @@ class Verification {
     return {};
   }
 
-  // A file says what it goes on from; of the first one that is all that is known.
+  // A file names the digest that it continues; for the first file nothing else is known.
   Result<void> check_begin(const AuditLine& line) {
     const std::size_t at = line.text.find(previous);
     std::optional<crypto::Sha256> before;

@@ -1,19 +1,19 @@
-// The binary format: what BinaryLayout writes and BinaryReader reads.
+// The binary format that BinaryLayout writes and BinaryReader reads.
 //
 // A file is a run of frames; a frame is its payload's size (4), its type (1) and the payload. All
 // numbers are little-endian and unaligned.
 //
-//   session  magic (16): ids begin anew. The first frame of a file, and again where a process goes
-//            on in it.
-//   name     id (4), text                                       of a context's fields
-//   site     id (4), level (1), line (4), values (2), of those in the pattern (2), fields (2),
-//            for each value: kind (1) and name; for each field: name; logger, pattern, file,
-//            function. Names and texts are a size (4) and bytes.
-//   record   site (4), thread (4), nanoseconds since 1970 (8), context bytes (2), arguments as
-//            captured (capture.hpp), context: name id (4), kind (1), value
+//   session  magic (16): ids begin anew. The first frame of a file, and again where another process
+//            continues the file.
+//   name     id (4), text. Names of the fields of contexts.
+//   site     id (4), level (1), line (4); numbers of values (2), of values in the pattern (2), of
+//            fields (2). For each value its kind (1) and name, for each field its name. Then
+//            logger, pattern, file, function. Names and texts are a size (4) and bytes.
+//   record   site (4), thread (4), nanoseconds since 1970 (8), context bytes (2), captured
+//            arguments (capture.hpp). Then the context: name id (4), kind (1), value.
 //
-// A site stands before its first record. A reader that meets something else looks for the next
-// session, by its magic.
+// A site precedes its first record. After a damaged frame a reader looks for the next session, by
+// its magic.
 //
 // Thread     values.
 // Allocates  never.
@@ -26,7 +26,7 @@
 
 namespace katana::log {
 
-// Records keep numbers as the processor has them.
+// Records keep numbers in the byte order of the processor.
 static_assert(std::endian::native == std::endian::little, "the binary format is little-endian");
 
 enum class FrameType : std::uint8_t { session = 1, name, site, record };

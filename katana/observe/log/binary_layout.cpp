@@ -72,7 +72,7 @@ void BinaryLayout::add(const Entry& entry, Buffer& out) {
   const Site& site = *entry.site;
   if (site.id >= known_sites_.size() || !known_sites_[site.id]) append_site(site, out);
   if (!entry.raw_context.empty()) define_names(entry.raw_context, out);
-  // In one piece: this is all there is to do for a record, and there may be millions.
+  // In one piece: this is the whole work for a record, and there may be millions.
   struct [[gnu::packed]] Head {
     std::uint32_t bytes;
     FrameType type;
@@ -100,7 +100,7 @@ void BinaryLayout::add(const Entry& entry, Buffer& out) {
   std::memcpy(out.data() + at + sizeof head, entry.raw_arguments.data(), arguments);
 }
 
-// By the sizes of the frames only: quick, and a file that is damaged elsewhere is left alone.
+// Reads only the sizes of the frames: quick, and a file that is damaged elsewhere stays unchanged.
 std::size_t BinaryLayout::whole_bytes(Bytes file) const {
   std::size_t at = 0;
   while (file.size() - at >= frame_head_bytes) {

@@ -1,7 +1,7 @@
-// BinaryLayout: records as they were captured, for katana-log to format later (binary_format.hpp).
+// BinaryLayout: captured records, for katana-log to format later (binary_format.hpp).
 //
 // Thread, Allocates, Fails: layout.hpp.
-// Invariant  what begin() starts can be read without anything written before it.
+// Invariant  the output from a begin() on can be read without earlier output.
 #pragma once
 
 #include <unordered_map>

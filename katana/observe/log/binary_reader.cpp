@@ -8,7 +8,8 @@ namespace katana::log {
 
 namespace {
 
-// Reads numbers and texts from the front; once something is missing all is zero and ok() is false.
+// Reads numbers and texts from the front. After the first missing byte all results are zero and
+// ok() is false.
 class Parts {
  public:
   explicit Parts(Bytes octets) noexcept : left_(octets) {}
@@ -36,7 +37,7 @@ class Parts {
   bool ok_ = true;
 };
 
-// Every object ends, ends once, and none of it is split between the pattern and the fields.
+// Every object ends exactly once, and none is split between the pattern and the fields.
 bool is_nested_right(const std::vector<Slot>& slots, std::size_t positional, std::size_t fields) {
   std::size_t depth = 0, named = 0, index = 0;
   for (const Slot& slot : slots) {
@@ -77,7 +78,7 @@ Result<std::optional<Entry>> BinaryReader::next() {
   return std::nullopt;
 }
 
-// Goes to the next session behind the damage, or to the end.
+// Moves to the next session behind the damage, or to the end.
 Error BinaryReader::damaged(Bytes what) {
   const std::size_t damage = at_;
   in_session_ = false;

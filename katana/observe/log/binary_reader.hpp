@@ -1,13 +1,13 @@
-// BinaryReader: entries out of what BinaryLayout wrote, or out of anything: the bytes are not
+// BinaryReader: reads entries from the output of BinaryLayout, or from any bytes: the input is not
 // trusted.
 //
-// Owns       what sites and names say.
+// Owns       the contents of sites and names.
 // Borrows    the bytes, for as long as it lives; an Entry until the next call.
 // Thread     one.
 // Allocates  for sites and names; never more than the input's size justifies.
-// Fails      next(): data_loss, with the offset of what could not be read. The next call goes on at
-//            the next session of the file. A frame that the end of the input cuts is no failure:
-//            next() has nothing more, and cut_bytes() says how much there was of it.
+// Fails      next(): data_loss, with the offset of the unreadable bytes. The next call goes on at
+//            the next session of the file. A frame that the input's end cuts is no failure: next()
+//            returns nothing more, and cut_bytes() is the size of its rest.
 #pragma once
 
 #include <deque>
@@ -26,7 +26,7 @@ class BinaryReader {
  public:
   explicit BinaryReader(Bytes octets) noexcept : octets_(octets) {}
 
-  // Nothing at the end of the input.
+  // Returns nothing at the end of the input.
   Result<std::optional<Entry>> next();
   std::size_t offset() const noexcept { return at_; }
   std::size_t cut_bytes() const noexcept { return cut_bytes_; }

@@ -1,4 +1,4 @@
-// The binary format: what goes in comes out, and what is damaged is skipped and said.
+// The binary format: entries are read back unchanged, and damaged parts are skipped and reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

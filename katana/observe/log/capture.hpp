@@ -1,5 +1,5 @@
-// Capture: how the arguments of a record become bytes, on the thread that logs, and which types
-// may be arguments at all.
+// Capture: how the arguments of a record become bytes on the logging thread, and which types may be
+// arguments at all.
 //
 //   type                                   kind              bytes
 //   bool                                   boolean           1
@@ -10,12 +10,12 @@
 //   text: std::string, string_view, char*  text              4 (length; top bit: cut) and text
 //   Rendered<> (field.hpp)                 text              as above
 //   structs with KATANA_DESCRIBE           object … end      those of the members, in order
-//   members of them marked secret          text              "***": what they hold is not even read
+//   members of them marked secret          text              "***": the value is not even read
 //
 // Thread     the caller's.
 // Allocates  never.
 // Fails      never: text longer than text_bytes_max is cut and marked.
-// Invariant  a Shape is static and says everything about the bytes of its arguments but lengths.
+// Invariant  a Shape is static and describes the bytes of its arguments completely, except lengths.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@
 
 namespace katana::log {
 
-// How a value was captured; the table above has the bytes of each.
+// The kind of a captured value; the table above has the bytes of each.
 enum class Kind : std::uint8_t {
   boolean,           // one byte
   character,         // one byte
@@ -49,11 +49,11 @@ enum class Kind : std::uint8_t {
 inline constexpr std::uint8_t kind_count = 10;  // for arrays by Kind
 
 inline constexpr std::uint32_t text_bytes_max = 4 * 1024;  // of one argument
-// Set in the captured length if the text was longer than text_bytes_max.
+// Set in the captured length of text that was longer than text_bytes_max.
 inline constexpr std::uint32_t text_cut_bit = 1u << 31;
 inline constexpr std::size_t slots_max = 64;  // of one record, members of structs included
 
-// One value among the bytes. Only members of a described struct have their name here.
+// One value among the bytes. Only members of a described struct have a name here.
 struct Slot {
   Kind kind;   // how it was captured
   Bytes name;  // of a member; otherwise empty
@@ -69,8 +69,8 @@ struct Shape {
 
 // Text of a known length: measured once, copied once.
 struct CapturedText {
-  Bytes kept;  // at most text_bytes_max of it
-  bool cut;    // there was more
+  Bytes kept;  // at most text_bytes_max bytes of it
+  bool cut;    // the text was longer
 };
 
 // Views into `text`.
@@ -78,7 +78,7 @@ constexpr CapturedText capture_text(Bytes text) noexcept {
   return {text.substr(0, text_bytes_max), text.size() > text_bytes_max};
 }
 
-// Captured as text: what converts to Bytes, and what has bytes().
+// Captured as text: types that convert to Bytes or have bytes().
 template <class T>
 concept Textual = std::convertible_to<const T&, Bytes> || requires(const T& text) {
   { text.bytes() } -> std::same_as<Bytes>;
@@ -96,7 +96,7 @@ inline constexpr bool is_field = false;
 template <class T>
 inline constexpr bool is_field<Field<T>> = true;
 
-// An integer of at most 64 bits; bool and char, too.
+// An integer of at most 64 bits, including bool and char.
 template <class T>
 concept Integral64 = std::integral<T> && sizeof(T) <= 8;
 // Captured as its number; an enum class is described instead.
@@ -107,13 +107,13 @@ template <class T>
 concept Pointer = std::same_as<T, std::nullptr_t> ||
                   (std::is_pointer_v<T> && std::is_void_v<std::remove_pointer_t<T>>);
 
-// What an argument or a field of a record may be.
+// The types of arguments and fields of a record.
 template <class T>
 concept Loggable =
     Integral64<T> || PlainEnum<T> || std::same_as<T, float> || std::same_as<T, double> ||
     Pointer<T> || Textual<T> || is_rendered<T> || Described<T>;
 
-// An argument in the form in which it is measured and copied.
+// The form of an argument in which it is measured and copied.
 template <class T>
 constexpr auto capture(const T& value) noexcept {
   static_assert(Loggable<T>,
@@ -159,7 +159,7 @@ constexpr void for_each_captured(const T& value, Use&& use) noexcept {
   });
 }
 
-// Bytes that put() writes.
+// The number of bytes that put() writes.
 template <class T>
 constexpr std::size_t captured_bytes(const T& captured) noexcept {
   if constexpr (std::same_as<T, CapturedText>) {
@@ -173,7 +173,7 @@ constexpr std::size_t captured_bytes(const T& captured) noexcept {
   }
 }
 
-// As memcpy, without the call for the short texts that most are: two copies that may overlap.
+// As memcpy, without its call for short texts, which most are: two copies that may overlap.
 inline void copy_text(char* to, const char* from, std::size_t size) noexcept {
   const auto copy_ends = [&]<std::size_t width>(std::array<char, width> head) {
     std::array<char, width> tail;
@@ -194,7 +194,7 @@ inline void copy_text(char* to, const char* from, std::size_t size) noexcept {
     for (std::size_t index = 0; index < size; ++index) to[index] = from[index];
 }
 
-// Copies one captured argument to `at`; returns where it ends.
+// Copies one captured argument to `at`; returns its end.
 template <class T>
 inline char* put(char* at, const T& captured) noexcept {
   if constexpr (std::same_as<T, CapturedText>) {

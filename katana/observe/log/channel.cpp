@@ -39,7 +39,7 @@ char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes, Level level) noex
     constexpr int yields = 16;
     int tries = 0;
     do {
-      // The writer needs the CPU more than this thread does; a sleep takes longer than it says, so
+      // The writer needs the CPU more than this thread does. A sleep takes longer than requested:
       // the first tries only yield.
       if (++tries <= yields)
         std::this_thread::yield();

@@ -1,8 +1,8 @@
-// Channel: what the threads that log share with the writer of their Log.
+// Channel: the data that logging threads share with the writer of their Log.
 //
 // Thread     any.
 // Allocates  never; the first record of a thread takes one of the rings that exist.
-// Fails      reserve() is null: the record is dropped and counted.
+// Fails      reserve() returns null: the record is dropped and counted.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@
 
 namespace katana::log {
 
-// What a thread does when its ring is full. Either way what is lost is counted, and the log says
-// it.
+// The policy of a thread whose ring is full. Either way lost records are counted, and the log
+// reports them.
 enum class WhenFull : std::uint8_t {
   drop,   // at once
   block,  // waits for room, up to block_max, then drops
 };
 
-// What a channel takes from Options and from its Log.
+// The settings of a channel, from Options and from its Log.
 struct ChannelOptions {
   std::size_t index = 0;                // of the Log in live_logs()
   std::uint64_t generation = 0;         // of the Log; see LogPlace
@@ -36,14 +36,14 @@ class Channel {
       : index_(options.index), generation_(options.generation), how_(options), rings_(rings) {}
   virtual ~Channel() = default;
 
-  // The calling thread's ring; null when there is none to be had.
+  // The calling thread's ring; null when none is available.
   Ring* ring() noexcept {
     const ThreadSlot& slot = thread_slots[index_];
     if (slot.generation == generation_.load(std::memory_order_relaxed)) [[likely]]
       return slot.ring;
     return attach_rarely();
   }
-  // Room for a record, by the policy; null when there is none, which is then counted.
+  // Room for a record, by the policy; null when there is none, which is counted.
   char* reserve(Ring* ring, std::uint64_t bytes, Level level) noexcept {
     if (ring != nullptr) [[likely]] {
       if (char* const capacity = ring->reserve(bytes, level)) [[likely]]
@@ -67,14 +67,14 @@ class Channel {
   bool synchronous() const noexcept { return how_.synchronous; }
 
  protected:
-  // Writes all that is committed, on this thread.
+  // Writes all committed records, on this thread.
   virtual void write_now() noexcept = 0;
   // Ends the writer's sleep, if it sleeps.
   virtual void wake_writer() noexcept = 0;
-  // From now on no thread's ring is of this generation: its next record takes the rare path.
+  // From now on no thread's ring has this generation: its next record takes the rare path.
   void set_stopped() noexcept { generation_.store(stopped, std::memory_order_relaxed); }
-  // Likewise, until that record: it ends the doze and wakes the writer. A record that is being
-  // written may not see it, so the writer looks once more before it sleeps for long.
+  // Likewise, until that record: it ends the doze and wakes the writer. A record in progress may
+  // not see it. The writer therefore looks once more before it sleeps for long.
   void doze() noexcept { exchange_generation(how_.generation, dozing); }
   void end_doze() noexcept { exchange_generation(dozing, how_.generation); }
   bool dozes() const noexcept { return generation_.load(std::memory_order_relaxed) == dozing; }
@@ -87,12 +87,12 @@ class Channel {
   static constexpr std::uint64_t stopped = UINT64_MAX;
   static constexpr std::uint64_t dozing = UINT64_MAX - 1;
   KATANA_RARE Ring* attach_rarely() noexcept;
-  // Not when it has stopped meanwhile.
+  // Changes nothing when the channel has stopped meanwhile.
   void exchange_generation(std::uint64_t from, std::uint64_t to) noexcept {
     generation_.compare_exchange_strong(from, to, std::memory_order_relaxed);
   }
 
-  const std::size_t index_;  // with what follows: all that an ordinary record reads
+  const std::size_t index_;  // with the next member: all that an ordinary record reads
   std::atomic<std::uint64_t> generation_;
   const ChannelOptions how_;
   RingSet& rings_;

@@ -1,18 +1,18 @@
 // Context and Scope: fields that every record of a thread carries while a scope is open, such as
-// the id of the request that is served.
+// the id of the current request.
 //
 //   log::Context context(field("request_id", id), field("trace_id", trace));
 //   log::Scope scope(context);        // until the end of the block
 //
-// A scope belongs to a thread, not to a coroutine, and must not be held across a co_await. What is
-// carried across is the thread's Activity (base/coroutine/activity.hpp), and the context that it
-// names: so a server gives each request one, and every record of its handler has the fields.
+// A scope belongs to a thread, not to a coroutine, and must not be held across a co_await. The
+// thread's Activity (base/coroutine/activity.hpp), with its context, is carried across. A server
+// gives each request one: every record of its handler has the fields.
 //
 // Owns       a Context keeps copies of its values.
 // Borrows    a Scope its Context, for as long as it is open.
 // Thread     a Context is a value; a Scope stays on its thread. Scopes are closed in reverse order.
 // Allocates  never.
-// Fails      never: what does not fit into context_bytes_max is left out, and overflowed() says so.
+// Fails      never: fields beyond context_bytes_max are left out, and overflowed() reports it.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace katana::log {
 
-// Limit of all fields together, as captured, with their names.
+// The limit of all captured fields together, with their names.
 inline constexpr std::size_t context_bytes_max = 256;
 
 class Context {
@@ -63,7 +63,7 @@ class Context {
   bool overflowed_ = false;
 };
 
-// The context of the thread's activity; null: there is none.
+// The context of the thread's activity; null: none.
 inline const Context* current_context() noexcept {
   return current_activity != nullptr ? current_activity->log_context : nullptr;
 }
@@ -76,7 +76,7 @@ class [[nodiscard]] Scope {
   Scope& operator=(const Scope&) = delete;
 
  private:
-  // The past stays as it was; only the fields differ.
+  // A copy of the thread's activity with other fields.
   static Activity activity_with(const Context& context) noexcept {
     Activity activity = current_activity != nullptr ? *current_activity : Activity();
     activity.log_context = &context;

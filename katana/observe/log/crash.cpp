@@ -26,7 +26,7 @@ constinit std::atomic<bool> crashing{false};
 
 void on_crash(int signal) {
   const int number = errno;
-  // A second crash, of another thread or of this one in here, does not wait again.
+  // A second crash, of another thread or of this one within the handler, does not wait again.
   if (!crashing.exchange(true)) {
     for (std::atomic<LiveLog*>& place : live_logs()) {
       if (LiveLog* const log = place.load(std::memory_order_acquire)) log->flush_in_crash(signal);
@@ -39,8 +39,8 @@ void on_crash(int signal) {
   raise(signal);  // delivered to the previous handler, once this one returns
 }
 
-// The library's own prints by stdio, which waits for ever where standard error is not read, and so
-// there would be no signal and no last records.
+// The library's own handler prints by stdio, which waits for ever on an unread standard error.
+// There would be no signal and no last records.
 [[noreturn]] void on_terminate() noexcept {
   const std::exception_ptr thrown = std::current_exception();
   try {
@@ -49,7 +49,7 @@ void on_crash(int signal) {
                                                      type_name(thrown), describe(thrown)),
                      last_words_max);
   } catch (...) {
-    // Without memory for the line there is none.
+    // Without memory for the line nothing is printed.
   }
   std::abort();
 }

@@ -31,7 +31,7 @@ bool read_text(Bytes& octets, Value& value) noexcept {
 inline bool Decoder::read(Kind kind, Bytes& octets, Value& value) noexcept {
   value.kind = kind;
   switch (kind) {
-    // As a byte: another value than 0 and 1 in a bool would be undefined.
+    // Read as a byte: a bool with a value other than 0 and 1 would be undefined.
     case Kind::boolean:
     case Kind::character: return read_number<std::uint8_t>(octets, value.unsigned_integer);
     case Kind::signed_integer: return read_number<std::int64_t>(octets, value.signed_integer);

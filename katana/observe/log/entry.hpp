@@ -1,6 +1,6 @@
-// Entry: a record as the layouts see it, wherever it came from: a ring or a binary file.
+// Entry: a record as the layouts see it, read from a ring or from a binary file.
 //
-// Borrows    everything: valid until the record it was read from is gone.
+// Borrows    everything: valid as long as the record that it was read from.
 // Thread     a value.
 // Allocates  never.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace katana::log {
 
-// What all records of one call site and one logger have in common.
+// The common data of all records of one call site and one logger.
 struct Site {
   std::uint32_t id = 0;                // unique in its process or file
   Level level = Level::info;           // of all its records
@@ -30,11 +30,11 @@ struct Site {
   std::span<const Slot> slots;         // of arguments and fields, in order
   std::uint16_t positional_slots = 0;  // those of the pattern; the rest are fields
   std::span<const Bytes> field_names;  // of the fields in `slots`
-  std::vector<FieldLabel> labels;      // of the fields, as far as they were made
+  std::vector<FieldLabel> labels;      // of the fields, as far as they exist yet
   Plan plan;                           // made of `pattern`
 };
 
-// Array size for the values of a context.
+// The array size for the values of a context.
 inline constexpr std::size_t context_values_max = context_entries_max;
 
 struct Entry {
@@ -44,18 +44,18 @@ struct Entry {
   std::span<const Value> arguments;  // of the pattern
   std::span<const Value> fields;     // named, the context's last; objects with their members
   Bytes raw_arguments;               // both as captured
-  Bytes raw_context;                 // empty where it came from a file
+  Bytes raw_context;                 // empty for an entry from a file
 };
 
-// Values of one record, decoded. One for each thread that decodes.
+// The decoded values of one record. One decoder for each decoding thread.
 class Decoder {
  public:
-  // Sets the spans of `entry`; false if the bytes are not what the site says.
+  // Sets the spans of `entry`; false if the bytes do not match the site.
   bool decode(Entry& entry, Bytes arguments) noexcept;
-  // Adds one more field behind them; false when there is no room.
+  // Adds one more field at the end; false when there is no room.
   bool add_field(Entry& entry, const Value& value) noexcept;
 
-  // One value from the front of `octets`, which is shortened by it.
+  // Takes one value from the front of `octets`, and shortens it.
   static std::optional<Value> take(Kind kind, Bytes& octets) noexcept;
 
  private:

@@ -16,7 +16,7 @@ constexpr std::array<char, 16> hex_digits = {'0', '1', '2', '3', '4', '5', '6', 
 
 constexpr bool is_plain(char c) noexcept { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// The high bit of every byte of the word that is not plain; eight at a time.
+// The high bit of every byte of the word that is not plain; tests eight bytes at a time.
 constexpr std::uint64_t not_plain(std::uint64_t word) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101u, highs = ones << 7;
   const auto has_zero = [](std::uint64_t of) { return (of - ones) & ~of; };
@@ -26,7 +26,7 @@ constexpr std::uint64_t not_plain(std::uint64_t word) noexcept {
          highs;
 }
 
-// Of a word as not_plain() gives it, and of what stands for more in a line of text.
+// As not_plain(), and also bytes that have a meaning in a line of text.
 constexpr std::uint64_t not_word(std::uint64_t word) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101u, highs = ones << 7;
   const auto has_zero = [](std::uint64_t of) { return (of - ones) & ~of; };
@@ -41,8 +41,8 @@ Word load(const char* from) noexcept {
   return word;
 }
 
-// Whether `bad` finds nothing in the text, of which it is given eight bytes at a time: at the end
-// some of them once more.
+// Whether `bad` finds nothing in the text. It gets eight bytes at a time, and at the end some of
+// them again.
 template <class Bad>
 bool has_none(Bytes text, const Bad& bad) noexcept {
   const char* const begin = text.data();
@@ -78,9 +78,9 @@ char32_t code_point(Bytes character) noexcept {
   return value;
 }
 
-// What changes how the characters around it are shown, or ends a line, without its own mark:
-// the Unicode Standard's categories Cf, Zl and Zp without the signs that are visible, and the blank
-// letters of Hangul. A line with U+202E in it reads as another one.
+// Characters that change the display of their neighbours, or end a line, without a visible mark.
+// They are the Unicode categories Cf, Zl and Zp without visible signs, and the blank letters of
+// Hangul. A line with U+202E in it looks like another one.
 struct CodePoints {
   char32_t first;
   char32_t last;
@@ -106,12 +106,13 @@ void append_code_point(char32_t value, Buffer& out) {
   out.push_back('}');
 }
 
-// The letter of a short escape, or 0.
+// The letter of a short escape; 0: none.
 constexpr char short_escape(char c) noexcept {
   return c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : '\0';
 }
 
-// Copies runs of plain bytes; asks `rare(text, out)` for the rest, which returns how many it used.
+// Copies runs of plain bytes. For the rest it calls `rare(text, out)`, which returns the number of
+// bytes that it used.
 template <class Rare>
 void escape(Bytes text, Buffer& out, const Rare& rare) {
   while (true) {
@@ -123,8 +124,8 @@ void escape(Bytes text, Buffer& out, const Rare& rare) {
   }
 }
 
-// One character that is not plain. Returns its length; `unknown` writes what is no UTF-8, and
-// `control` what is a control character.
+// Writes one character that is not plain. Returns its length; `unknown` writes bytes that are not
+// UTF-8, and `control` writes control characters.
 template <class Control, class Unknown>
 std::size_t put_character(Bytes text, Buffer& out, const Control& control, const Unknown& unknown) {
   const char c = text.front();
@@ -167,7 +168,7 @@ std::size_t plain_prefix(Bytes text) noexcept {
     return text.size();
   std::size_t at = 0;
   while (at + 8 <= text.size() && not_plain(load<std::uint64_t>(text.data() + at)) == 0) at += 8;
-  while (is_plain(text[at])) ++at;  // there is one that is not
+  while (is_plain(text[at])) ++at;  // there is one that is not plain
   return at;
 }
 

@@ -1,6 +1,6 @@
-// Invariant: whatever the bytes, an escaped line is printable UTF-8 without an end of line and
-// without an override of the direction of writing, and
-// what is escaped for JSON is a JSON string's inside, which means the same characters.
+// Invariant: for any bytes, an escaped line is printable UTF-8 without a line end and without a
+// change of the writing direction. Text that is escaped for JSON may stand in a JSON string, and
+// means the same characters.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ unsigned hex(Bytes digits) {
   return value;
 }
 
-// RFC 8259 §7, backwards.
+// Reverses RFC 8259 §7.
 std::string unescape(Bytes text) {
   std::string plain;
   while (!text.empty()) {

@@ -1,4 +1,4 @@
-// Which texts need no escaping, held against a look at each byte.
+// Texts that need no escaping, compared with a check of each byte.
 #include "katana/observe/log/escape.hpp"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,7 @@ TEST(Escape, nothing_is_plain_and_no_word) {
   EXPECT_FALSE(is_word(""));
 }
 
-// Two bytes that are not plain, so that what a word's arithmetic carries from one to the next
-// would be seen.
+// Two bytes that are not plain: an error in the carries of a word's arithmetic would show.
 TEST(Escape, the_first_of_several_ends_the_prefix) {
   for (std::size_t first = 0; first < 12; ++first) {
     for (std::size_t second = first + 1; second < 13; ++second) {

@@ -1,13 +1,13 @@
-// field() and rendered(): what a record carries beside the arguments of its pattern.
+// field() and rendered(): values that a record carries besides the arguments of its pattern.
 //
 //   logger.info("request done", field("status", 200), field("path", path));
 //   logger.debug("peer {}", rendered(address));    // any type that fmt can format
 //
-// Owns       a Field refers to its value, a Rendered<> keeps what it formatted.
+// Owns       a Field refers to its value; a Rendered<> keeps its formatted text.
 // Borrows    the value, until the record is made (the end of the full expression).
 // Thread     the caller's.
 // Allocates  never. rendered() formats at the call, into its own buffer.
-// Fails      never: what does not fit into a Rendered<> is cut, and marked so.
+// Fails      never: text that does not fit into a Rendered<> is cut, and marked as cut.
 #pragma once
 
 #include <fmt/core.h>
@@ -32,7 +32,7 @@ class FieldName {
   const char* text_;
 };
 
-// A named value of a record. Refers to both until the record is made.
+// A named value of a record. Refers to name and value until the record is made.
 template <class T>
 struct Field {
   const char* name;  // a literal
@@ -46,17 +46,17 @@ constexpr Field<T> field(FieldName name, const T& value) noexcept {
 
 inline constexpr std::size_t rendered_bytes_default = 256;  // of rendered(); longer text is cut
 
-// Text that the caller has formatted, at most bytes_max of it.
+// Text that the caller has formatted; at most bytes_max bytes are kept.
 template <std::size_t bytes_max>
 struct Rendered {
   std::array<char, bytes_max> octets;  // the first min(size, bytes_max) count
-  std::size_t size = 0;                // of all of it, kept or not
-  // What fitted.
+  std::size_t size = 0;                // of the whole text, kept or not
+  // The part that fitted.
   constexpr Bytes kept() const noexcept { return {octets.data(), std::min(size, bytes_max)}; }
   constexpr bool cut() const noexcept { return size > bytes_max; }  // not all of it fitted
 };
 
-// The one place where the caller's thread formats, and only because it was asked to.
+// The only place where the caller's thread formats, at its own request.
 template <std::size_t bytes_max = rendered_bytes_default, class T>
 Rendered<bytes_max> rendered(const T& value) {
   Rendered<bytes_max> text;

@@ -6,7 +6,7 @@ namespace katana::log {
 
 namespace {
 
-// Of the line itself (json_layout.hpp).
+// Whether the line itself has a member of this name (json_layout.hpp).
 bool is_own_name(Bytes name) noexcept {
   return name == "time" || name == "level" || name == "logger" || name == "message" ||
          name == "thread";

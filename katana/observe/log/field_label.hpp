@@ -1,11 +1,11 @@
-// FieldLabel: what stands in front of a field's value, made once for each call site and for each
-// record where the name is the record's own.
+// FieldLabel: the text in front of a field's value. It is made once for each call site, or for each
+// record if the name belongs to the record.
 //
 // Owns       its texts.
 // Thread     any.
 // Allocates  label_of() does; appending only when the buffer grows.
 // Fails      never.
-// Invariant  a name can neither end a line nor a JSON string, and in JSON it is none of the names
+// Invariant  a name can neither end a line nor a JSON string. In JSON it differs from the names
 //            that every line has.
 #pragma once
 
@@ -20,7 +20,7 @@ struct FieldLabel {
   std::string json;  // `,"name":`
 };
 
-// Appends ` name=`, with characters escaped that a line must not have.
+// Appends ` name=`, and escapes characters that a line must not have.
 void append_text_label(Bytes name, Buffer& out);
 // Appends `,"name":`; a name that every line has gets another form.
 void append_json_label(Bytes name, Buffer& out);

@@ -4,7 +4,7 @@
 //
 // Fields follow as members, with their types: numbers, booleans, strings, objects. A field whose
 // name is one of the first five gets a `_` behind it. Numbers that JSON does not have (nan, inf)
-// are strings. Bytes that are no UTF-8 become U+FFFD.
+// are strings. Bytes that are not UTF-8 become U+FFFD.
 //
 // Thread, Allocates, Fails: layout.hpp.
 #pragma once

@@ -1,4 +1,4 @@
-// JSON lines, byte for byte, and for every byte there is.
+// JSON lines, byte for byte, and for every byte value.
 #include "katana/observe/log/json_layout.hpp"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST(JsonLayout, a_field_cannot_take_the_place_of_the_layouts_own) {
                        R"("level_":"none","message_":"forged"})");
 }
 
-// What stands between the quotes of a JSON string may be any UTF-8 but controls, `"` and `\`.
+// The characters between the quotes of a JSON string: any UTF-8 except controls, `"` and `\`.
 bool is_json_string(Bytes text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);

@@ -1,8 +1,8 @@
-// Level: how much a record matters, and from where on a logger or a sink takes it.
+// Level: the importance of a record, and the threshold of a logger or a sink.
 //
 // Thread     any.
 // Allocates  only for the message of an error.
-// Fails      parse_level: invalid_argument, naming the text and the words that are known.
+// Fails      parse_level: invalid_argument, naming the text and the known words.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ namespace katana::log {
 // In rising order. `off` is a threshold only: no record has it.
 enum class Level : std::uint8_t { trace, debug, info, warn, error, fatal, off };
 
-// Names by Level, as configuration and records have them.
+// The names in configuration and records, by Level.
 inline constexpr std::array<Bytes, 7> level_names = {"trace", "debug", "info", "warn",
                                                      "error", "fatal", "off"};
 
-// As configuration and records have it.
+// The name in configuration and records.
 constexpr Bytes level_name(Level level) noexcept {
   return level_names[static_cast<std::size_t>(level)];
 }

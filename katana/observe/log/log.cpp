@@ -60,7 +60,7 @@ Result<void> check(const Options& options) {
   return {};
 }
 
-// Levels by name, and that of all others.
+// Levels by name, and the level of all other loggers.
 class Levels {
  public:
   explicit Levels(Level others) : others_(others) {}
@@ -70,7 +70,7 @@ class Levels {
     }
     return others_;
   }
-  // What `text` says, with what was said before.
+  // These levels, changed by `text`.
   Result<Levels> with(Bytes text) const {
     Levels levels = *this;
     while (!text.empty()) {
@@ -101,7 +101,7 @@ class Levels {
   std::vector<std::pair<std::string, Level>> named_;
 };
 
-// What holds threads up for room may wait for outputs as well.
+// With WhenFull::block the sinks may wait for outputs as well.
 std::vector<SinkOptions> sinks_of(const Options& options) {
   std::vector<SinkOptions> sinks = options.sinks;
   for (SinkOptions& sink : sinks) {
@@ -117,7 +117,7 @@ class LogCore final : public Log, private Channel, private LiveLog {
   LogCore(const LogCore&) = delete;
   LogCore& operator=(const LogCore&) = delete;
 
-  // Before it exists: the place in the table of Logs, which needs an address.
+  // Held by the place in the table of Logs, whose address is needed before the Log exists.
   struct Placeholder final : LiveLog {
     void flush_at_exit() noexcept override {}
     void flush_in_crash(int) noexcept override {}
@@ -150,17 +150,17 @@ class LogCore final : public Log, private Channel, private LiveLog {
   Duration rest(Duration interval) noexcept;
   void sleep(Duration interval) noexcept;
 
-  Options options_;  // without its outputs, which are the runners'
+  Options options_;  // without its outputs, which belong to the runners
   const std::size_t index_;
   Writer writer_;
-  mutable std::mutex trouble_mutex_;  // of what others read, and the thread that counts writes
+  mutable std::mutex trouble_mutex_;  // guards data for other threads
   std::string told_trouble_;
   std::mutex names_;  // guards loggers_, their names and levels_
   std::deque<LoggerState> loggers_;
   std::deque<std::string> logger_names_;
   Levels levels_;
 
-  std::mutex writing_;  // Mode::synchronous: who holds it is the writer
+  std::mutex writing_;  // Mode::synchronous: its holder is the writer
   std::thread thread_;
   std::atomic<pid_t> writer_id_{0};
   FutexWord sleeping_{0};
@@ -174,7 +174,7 @@ class LogCore final : public Log, private Channel, private LiveLog {
   std::atomic<bool> stop_wanted_{false};
   std::atomic<int> crash_signal_{0};
   bool crash_noted_ = false;
-  int short_sleeps_ = 0;  // that are left
+  int short_sleeps_ = 0;  // number left
   int idle_looks_ = 0;
   std::atomic<std::uint64_t> records_{0};
   std::atomic<std::uint64_t> lost_{0};
@@ -194,7 +194,7 @@ LogCore::LogCore(Options options, const LogPlace& place, RingSet& rings)
   live_logs()[index_].store(this, std::memory_order_release);
   if (options_.mode == Mode::synchronous) return;
   // The writer takes no signal that is meant for the program, and no SIGPIPE of a sink that is a
-  // pipe; it must take its own crash.
+  // pipe. It must receive the signal of its own crash.
   thread_ = quiet_thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "katana-log");
 }
@@ -232,7 +232,7 @@ Result<void> LogCore::set_levels(Bytes levels) {
 void LogCore::run() noexcept {
   writer_id_.store(gettid(), std::memory_order_relaxed);
   Duration interval = options_.poll_interval;
-  // acquire: what was committed before stop() is seen by the last pass.
+  // acquire: the last pass sees all records that were committed before stop().
   while (!stop_wanted_.load(std::memory_order_acquire)) {
     interval = turn(interval);
     if (interval > Duration{}) sleep(interval);
@@ -253,8 +253,8 @@ Writer::MakeRunner LogCore::make_runner() {
   };
 }
 
-// Outputs get what there is, for as long as they move; then the others are told of those that have
-// not taken it.
+// Outputs get the present records while they make progress. Notes about outputs that have not taken
+// theirs then go to the others.
 void LogCore::finish() noexcept {
   writer_.mark();
   const Instant begin = monotonic_now();
@@ -285,7 +285,7 @@ Result<void> LogCore::health() const {
   return fail(Code::unavailable, told_trouble_);
 }
 
-// One pass. Returns how long to sleep then; nothing while there is much to do.
+// Runs one pass. Returns the time to sleep afterwards; zero while there is much to do.
 Duration LogCore::turn(Duration interval) noexcept {
   serve_requests();
   writer_.scale().follow();
@@ -297,7 +297,8 @@ Duration LogCore::turn(Duration interval) noexcept {
   writer_.push(time);
   count();
   if (bytes >= options_.ring_bytes / 4) {
-    // It may only have paused because its thread waits for room; who drops records never does.
+    // The burst may only have paused because its thread waits for room; with WhenFull::drop it
+    // never does.
     short_sleeps_ = options_.when_full == WhenFull::block ? short_sleeps_after_burst : 0;
     return {};
   }
@@ -310,7 +311,7 @@ Duration LogCore::turn(Duration interval) noexcept {
   return options_.poll_interval;
 }
 
-// Nothing was found.
+// Returns the time to sleep after a pass without records.
 Duration LogCore::rest(Duration interval) noexcept {
   if (dozes()) return options_.doze_interval;
   if (++idle_looks_ > options_.doze_after) {
@@ -322,7 +323,7 @@ Duration LogCore::rest(Duration interval) noexcept {
                   options_.poll_interval_max);
 }
 
-// Everything that is there, and what the log has to say about itself.
+// Writes all present records, and the log's own notes.
 void LogCore::pass_all() noexcept {
   writer_.note_drops(*this);
   const int signal = crash_signal_.load(std::memory_order_relaxed);
@@ -334,14 +335,14 @@ void LogCore::pass_all() noexcept {
   count();
 }
 
-// A flush is done when the outputs have what was there; the writer goes on meanwhile.
+// A flush is done when the outputs have the records of its start; the writer goes on meanwhile.
 void LogCore::serve_requests() noexcept {
   if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
   while (flushes_wanted_.load(std::memory_order_acquire) !=
          flushes_done_.load(std::memory_order_relaxed)) {
     if (flush_begun_ == flushes_done_.load(std::memory_order_relaxed)) begin_flush();
     if (!writer_.is_settled() && monotonic_now() < flush_until_) return writer_.tell_next();
-    // release: who waited sees what was written.
+    // release: the waiting thread sees the written records.
     flushes_done_.store(flush_begun_, std::memory_order_release);
     futex_wake(&flushes_done_, INT32_MAX);
   }
@@ -356,8 +357,8 @@ void LogCore::begin_flush() noexcept {
 
 void LogCore::sleep(Duration interval) noexcept {
   sleeping_.store(1, std::memory_order_seq_cst);
-  // After that store: who asks for a flush from here on, or has moved an output, sees the sleeper
-  // and wakes it.
+  // After that store, a thread that asks for a flush or has moved an output sees the sleeper and
+  // wakes it.
   const bool asked = flushes_wanted_.load(std::memory_order_seq_cst) != flush_begun_ ||
                      stop_wanted_.load(std::memory_order_seq_cst) ||
                      output_moved_.exchange(false, std::memory_order_seq_cst);
@@ -372,14 +373,14 @@ void LogCore::wake_writer() noexcept {
 void LogCore::write_now() noexcept {
   std::unique_lock lock(writing_, std::try_to_lock);
   if (!lock.owns_lock()) {
-    // An output of the user's that logs: the thread that has the lock may wait for it.
+    // A user's output that logs: the thread that has the lock may wait for it.
     if (is_output_thread()) return;
     lock.lock();
   }
   if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
   writer_.scale().follow();
   pass_all();
-  if (is_output_thread()) return;  // likewise
+  if (is_output_thread()) return;  // for the same reason
   writer_.mark();
   const Instant begin = monotonic_now();
   writer_.await_outputs(begin, begin + options_.end_max);
@@ -388,7 +389,7 @@ void LogCore::write_now() noexcept {
 
 void LogCore::flush(Duration wait_max) noexcept {
   if (synchronous()) return write_now();
-  // An output of the user's that flushes.
+  // A user's output that flushes.
   if (writer_id_.load(std::memory_order_relaxed) == gettid() || is_output_thread()) return;
   const Instant end = monotonic_now() + std::min(wait_max, options_.end_max);
   const std::uint32_t wanted = flushes_wanted_.fetch_add(1, std::memory_order_seq_cst) + 1;
@@ -421,12 +422,12 @@ void LogCore::stop() noexcept {
   thread_.join();
 }
 
-// In a signal handler: atomics, futexes and one write, nothing else.
+// Runs in a signal handler: atomics, futexes and one write, nothing else.
 void LogCore::flush_in_crash(int signal) noexcept {
   int none = 0;
   crash_signal_.compare_exchange_strong(none, signal);
   const pid_t thread = gettid();
-  if (synchronous()) return;  // all that was accepted is written, but for this thread's last
+  if (synchronous()) return;  // all earlier records are written, except this thread's last one
   if (writer_id_.load(std::memory_order_relaxed) == thread) {
     constexpr Bytes line = "katana log: the writer crashed; what it had not written is lost\n";
     report_to_standard_error(line);

@@ -1,5 +1,4 @@
-// What the tests of this module share: an output that keeps what it is given, and a folder that
-// goes.
+// Shared by the tests of this module: an output that keeps its input, and a temporary folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,7 +52,7 @@ class MemoryOutput final : public Output {
   std::string text_;
 };
 
-// An output whose write() does not return while it is held, as a pipe that is not read.
+// An output whose write() does not return while it is held, like an unread pipe.
 class HeldOutput final : public Output {
  public:
   const std::string& name() const noexcept override { return name_; }
@@ -75,7 +74,7 @@ class HeldOutput final : public Output {
     held_ = false;
     changed_.notify_all();
   }
-  // Until so many calls of write() have begun.
+  // Waits until so many calls of write() have begun.
   void wait_entered(int count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return entered_ >= count; });
@@ -94,7 +93,7 @@ class HeldOutput final : public Output {
   std::string text_;
 };
 
-// A runner whose jobs are done when the test says so; its time is that of the calls.
+// A runner whose jobs are done when the test asks for it; its time is that of the calls.
 class HeldRunner final : public OutputRunner {
  public:
   HeldRunner(std::shared_ptr<Output> output, LayoutKind layout)
@@ -132,7 +131,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// A text line from behind its time.
+// A text line without its time.
 inline std::string without_time(const std::string& line) {
   return line.size() > 28 ? line.substr(28) : line;
 }

@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes of a binary log, reading ends, reads nothing outside of them, and
-// every entry that comes out can be laid out as one line of text, and as one of JSON.
+// Invariant: for any bytes of a binary log, reading ends and stays within them. Every resulting
+// entry can be formatted as one line of text, and as one of JSON.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ bool is_one_line(const log::Buffer& out) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A heap block of the exact size, so that AddressSanitizer sees the first byte too many.
+  // A heap block of the exact size: AddressSanitizer sees any access beyond it.
   const auto block = std::make_unique<char[]>(size);
   if (size != 0) std::memcpy(block.get(), data, size);
   log::BinaryReader reader({block.get(), size});

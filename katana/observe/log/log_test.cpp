@@ -1,4 +1,4 @@
-// A Log with its thread: nothing accepted is lost, however the program ends.
+// A Log with its thread: no accepted record is lost, however the program ends.
 #include "katana/observe/log/log.hpp"
 
 #include <fcntl.h>
@@ -193,7 +193,7 @@ TEST(Log, a_sink_that_fails_is_reported_once_and_its_recovery_is_in_the_log) {
   log->flush();
   EXPECT_EQ(log->counts().lost, 1u);
   log.output->refuses_write = false;
-  // Tried again a millisecond later; until then more may be lost, and is counted.
+  // Tried again a millisecond later; until then more records may be lost, and are counted.
   std::uint64_t more = 0;
   while (log.output->text().empty()) {
     logger.info("and on");
@@ -376,12 +376,12 @@ TEST_F(HeapCalls, a_record_makes_none_on_the_thread_that_logs) {
   EXPECT_EQ(heap_calls(), before);
 }
 
-// Children: what a process leaves behind when it ends in other ways than by returning from main.
-// Under the sanitizers they are slow, not different.
+// Child processes: the records of a process that ends other than by returning from main. Under the
+// sanitizers they are slow, not different.
 int run_child(const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
-    // The sanitizers catch these; what is tested is how a program dies without them.
+    // The sanitizers catch these signals; the test needs a program without them.
     for (const int number : {SIGSEGV, SIGABRT}) std::signal(number, SIG_DFL);
     work();
     _exit(99);
@@ -468,7 +468,7 @@ TEST(LogInAChild, kill_9_loses_nothing_of_a_synchronous_log) {
   EXPECT_EQ(lines_of(read_file(folder / "a.log")).size(), std::size_t{child_records});
 }
 
-// Standard error as a parent gives it, and what it is full of.
+// Standard error as a parent provides it, and its content when it is full.
 struct FullPipe {
   FullPipe() {
     EXPECT_EQ(pipe(ends.data()), 0);
@@ -558,7 +558,7 @@ TEST(LogInAChild, a_disk_that_is_full_from_the_start_stops_nobody) {
     auto log = *Log::start(options_for(file("/dev/full")));
     log_records(log->logger(""));
     Result<void> health;
-    // Told by the thread that writes, in one of its turns.
+    // Called by the writer thread, in one of its turns.
     for (int turns = 0; turns < 2000 && health; ++turns) {
       usleep(5000);
       health = log->health();

@@ -1,15 +1,14 @@
-// Logger: a name with a threshold, and the call that makes records.
+// Logger: a name with a threshold, and the calls that make records.
 //
 //   logger.info("request done in {} ms", ms, field("status", 200));
 //
-// The pattern is checked by the compiler. The arguments are copied, as they are, into the calling
-// thread's ring; the Log's writer formats them. Fields come after the arguments of the pattern.
-//
+// The compiler checks the pattern. The arguments are copied, as they are, into the calling thread's
+// ring; the Log's writer formats them. Fields come after the arguments of the pattern.
 // Borrows    the Log that made it. A Logger that no Log made discards everything.
 // Thread     any. Not from a signal handler.
-// Allocates  never: no lock, no formatting, no system call either, but for the first record of a
-//            thread (it takes its ring), a ring that is more than half full (the writer is woken,
-//            once), a ring that is full under WhenFull::block, and a synchronous Log.
+// Allocates  never: no lock, no formatting, no system call either, with four exceptions. The first
+//            record of a thread takes a ring. A ring that is more than half full wakes the writer,
+//            once. A full ring may block under WhenFull::block. A synchronous Log writes.
 // Fails      false: the record was below the threshold, suppressed, or dropped. Dropped records
 //            are counted, and the log says so.
 #pragma once
@@ -71,7 +70,7 @@ template <class Names, class... Captured>
 inline void put_record(char* capacity, RecordSize size, const LoggerState& logger, const Call& call,
                        const Shape& shape, const Names& names,
                        const Captured&... captured) noexcept {
-  // Made where it stays: a copy through the stack would wait for its narrow stores.
+  // Constructed in place: a copy through the stack would wait for its narrow stores.
   ::new (capacity) RecordHead{
       {static_cast<std::uint32_t>(size.padded()), static_cast<std::uint16_t>(context_bytes(call)),
        call.level, static_cast<std::uint8_t>(size.padded() - size.exact)},
@@ -114,7 +113,7 @@ class Logger : public LoggerHandle {
     return write_limited(Level::name, limit, pattern, arguments...);                         \
   }
   // Each makes a record of its level; false: it was discarded, suppressed or dropped. With a
-  // RateLimit (KATANA_AT_MOST) only so many records of the call site pass.
+  // RateLimit (KATANA_AT_MOST) only so many records of the call site are written.
   KATANA_LOG_LEVEL(trace)
   KATANA_LOG_LEVEL(debug)
   KATANA_LOG_LEVEL(info)
@@ -123,14 +122,14 @@ class Logger : public LoggerHandle {
   KATANA_LOG_LEVEL(fatal)
 #undef KATANA_LOG_LEVEL
 
-  // As the above, with the level as a value.
+  // Like the functions above, with the level as a value.
   template <class... A>
   bool write(Level level, Pattern<A...> pattern, const A&... arguments) const noexcept {
     if (!enabled(level)) return false;
     return record({level, pattern.text(), pattern.where(), current_context(), ticks::now()},
                   arguments...);
   }
-  // With a time that the caller gives: for records of the past, and for tests.
+  // With a time from the caller: for records of the past, and for tests.
   template <class... A>
   bool write_at(std::uint64_t at_ticks, Level level, Pattern<A...> pattern,
                 const A&... arguments) const noexcept {

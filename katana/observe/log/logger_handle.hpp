@@ -1,5 +1,5 @@
-// LoggerHandle: a Logger as options keep it. A header that names one does not need what makes
-// records; code that writes them converts it to a Logger.
+// LoggerHandle: a Logger as options keep it. A header with a handle does not need the code that
+// makes records; code that writes records converts it to a Logger.
 //
 // Borrows    the Log that made it.
 // Thread     any.
@@ -16,7 +16,7 @@ namespace katana::log {
 
 class Channel;
 
-// One for each name; a Log keeps it at one address for as long as it lives.
+// One for each name; a Log keeps its address for its whole life.
 struct LoggerState {
   std::atomic<Level> level{Level::off};  // off for a logger that discards
   Channel* channel = nullptr;            // null: the logger discards

@@ -1,4 +1,4 @@
-// What a call makes of its arguments, seen in the lines that come out.
+// Calls of a logger with all types of arguments, as the output lines show them.
 #include "katana/observe/log/logger.hpp"
 
 #include <gmock/gmock.h>
@@ -140,7 +140,8 @@ TEST(Logger, secrets_of_described_structs_are_in_no_record) {
                           R"(vault: ***, recovery: ***}, ok: true}" next=1)"));
 }
 
-// Not in the memory of the ring either, where a crash would find it, and not in a binary file.
+// The secret is not in the ring's memory either, where a crash would find it, and not in a binary
+// file.
 TEST(Logger, a_secret_is_not_copied) {
   const Account account{"ada", "countess", 4711, {"countess"}, {}};
   std::array<char, 256> record{};

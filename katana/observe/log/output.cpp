@@ -37,7 +37,7 @@ std::unexpected<Error> failed(Bytes what, int number) {
   return fail(code_of(number), fmt::format("{}: {}", what, std::strerror(number)));
 }
 
-// How much was written; less than all when errno says why.
+// Returns the number of written bytes; if not all, errno gives the reason.
 std::size_t write_all(int descriptor, Bytes octets) noexcept {
   std::size_t done = 0;
   while (done < octets.size()) {
@@ -45,7 +45,7 @@ std::size_t write_all(int descriptor, Bytes octets) noexcept {
     if (count > 0) {
       done += static_cast<std::size_t>(count);
     } else if (count < 0 && errno == EAGAIN) {
-      // A pipe or terminal that somebody made non-blocking. The sink knows how long this takes.
+      // A pipe or terminal that another program made non-blocking. The sink measures the time.
       pollfd writable = {descriptor, POLLOUT, 0};
       poll(&writable, 1, -1);
     } else if (count == 0 || errno != EINTR) {
@@ -55,15 +55,15 @@ std::size_t write_all(int descriptor, Bytes octets) noexcept {
   return done;
 }
 
-// /dev/stdout, /dev/fd/5 and /proc/self/fd/5 name a descriptor that others hold, even if it leads
-// to a regular file: a rename would take away the name, and a cut the lines of other writers.
+// /dev/stdout, /dev/fd/5 and /proc/self/fd/5 name a descriptor that others hold, even for a regular
+// file. A rename would remove the name, and a cut would remove lines of other writers.
 bool is_descriptor_path(Bytes path) noexcept {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
          path.starts_with("/proc/");
 }
 
-// Holds the free numbers up to that of standard error, by descriptors that cannot be written to. An
-// open() beside it gets a higher number, so what another thread prints never gets into that file.
+// Holds the free numbers up to that of standard error, by descriptors that cannot be written to. A
+// concurrent open() gets a higher number: output of another thread never gets into that file.
 class LowNumbers {
  public:
   LowNumbers() noexcept {
@@ -86,7 +86,7 @@ class LowNumbers {
 };
 
 int open_file(const std::string& path) noexcept {
-  // A socket, which systemd gives, can be written to but not opened by its name.
+  // A socket, as systemd provides, can be written to but not opened by its name.
   if (path == "/dev/stdout") return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, first_of_files);
   if (path == "/dev/stderr") return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, first_of_files);
   const LowNumbers held;
@@ -110,22 +110,22 @@ void FileOutput::close() noexcept {
 
 Result<void> FileOutput::open(const Layout& layout) {
   close();
-  // For reading too: what a killed process left is looked at.
+  // Open for reading too: the rest of a killed process is examined.
   descriptor_ = open_file(path_);
   if (descriptor_ < 0) return failed("open", errno);
   struct stat facts{};
   if (fstat(descriptor_, &facts) != 0) return failed("fstat", errno);
   regular_ = S_ISREG(facts.st_mode) && !is_descriptor_path(path_);
   size_ = regular_ ? static_cast<std::uint64_t>(facts.st_size) : 0;
-  // There is no portable time of birth; the last change is the nearest that is known.
+  // There is no portable creation time; the last change is the nearest known time.
   begun_wall_ns_ = size_ != 0 ? std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 : 0;
   return size_ != 0 ? continue_behind(layout) : Result<void>();
 }
 
-// Cuts off what a killed process left half written, or separates it from what follows.
+// Cuts off a half-written record of a killed process, or separates it from the next one.
 Result<void> FileOutput::continue_behind(const Layout& layout) {
   void* const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
-  if (mapped == MAP_FAILED) return {};  // cannot be read: then it is only added to
+  if (mapped == MAP_FAILED) return {};  // cannot be read: records are only appended
   const Bytes file(static_cast<const char*>(mapped), size_);
   const std::size_t whole = layout.whole_bytes(file);
   const Bytes separator = layout.separator(file.back());
@@ -151,13 +151,13 @@ Result<void> FileOutput::write(Bytes records) {
     return {};
   }
   const int number = errno;
-  // Half a batch is taken back, so that the file ends with a whole record.
+  // Half a batch is cut off again: the file then ends with a whole record.
   if (done > 0 && regular_ && ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) size_ += done;
   return failed("write", number);
 }
 
 Result<void> FileOutput::rotate(unsigned keep, const Layout& layout) {
-  if (!regular_) {  // a pipe or device has no earlier files, and grows nowhere
+  if (!regular_) {  // a pipe or device has no earlier files and does not grow
     size_ = 0;
     begun_wall_ns_ = 0;
     return {};

@@ -1,9 +1,9 @@
-// Output: where the bytes of a sink go. A file, a terminal, or what a user writes for himself.
+// Output: the destination of a sink's bytes: a file, a terminal, or a class of a user.
 //
 // Thread     one at a time: that of its sink (output_runner.hpp), which it may hold up for ever;
 //            the Log's writer if may_block() is false.
-// Allocates  as it likes: never on the threads that log.
-// Fails      values: the sink reports them once, counts what is lost, and opens again.
+// Allocates  without limits: never on the threads that log.
+// Fails      values: the sink reports them once, counts lost records, and opens the output again.
 // Invariant  write() keeps records whole: when it fails, nothing of `records` stays, as far as the
 //            output can take bytes back.
 #pragma once
@@ -20,20 +20,20 @@ class Output {
  public:
   virtual ~Output() = default;
   virtual const std::string& name() const noexcept = 0;  // of the file or device, for reports
-  // False: it is memory, and needs no thread.
+  // False: it writes to memory, and needs no thread.
   virtual bool may_block() const noexcept { return true; }
-  // Again after a failure, and when another program has moved the file.
+  // Called again after a failure, and when another program has moved the file.
   virtual Result<void> open(const Layout& layout) = 0;
   virtual Result<void> write(Bytes records) = 0;
-  // Bytes in the file; where there is no file, 0.
+  // The number of bytes in the file; 0 without a file.
   virtual std::uint64_t size() const noexcept { return 0; }
-  // When the bytes before began, in nanoseconds since 1970; 0 when there are none.
+  // The time when the present bytes began, in nanoseconds since 1970; 0 when there are none.
   virtual std::int64_t begun_wall_ns() const noexcept { return 0; }
   // Begins a new file and keeps `keep` of the old ones. Leaves it open.
   virtual Result<void> rotate(unsigned, const Layout&) { return {}; }
 };
 
-// A descriptor that the caller opened, and closes: standard error or standard output.
+// A descriptor that its user opened and will close: standard error or standard output.
 class DescriptorOutput final : public Output {
  public:
   DescriptorOutput(int descriptor, std::string name)
@@ -47,7 +47,7 @@ class DescriptorOutput final : public Output {
   const std::string name_;
 };
 
-// A file that records are added to. Old files are path.1 (the youngest), path.2 and so on.
+// A file to which records are appended. Old files are path.1 (the youngest), path.2 and so on.
 class FileOutput final : public Output {
  public:
   explicit FileOutput(std::string path) : path_(std::move(path)) {}

@@ -18,7 +18,7 @@ namespace {
 
 thread_local bool here_is_output_thread = false;
 
-// An output and what became of it, for whichever thread does its jobs.
+// An output and its state, for the thread that does its jobs.
 class OutputState {
  public:
   OutputState(std::shared_ptr<Output> output, LayoutKind layout)
@@ -49,7 +49,7 @@ class OutputState {
   }
 
   const std::shared_ptr<Output> output_;
-  const std::unique_ptr<Layout> layout_;  // for open() and rotate(), which look at what is there
+  const std::unique_ptr<Layout> layout_;  // for open() and rotate(), which examine existing files
   std::optional<Error> failure_;
 };
 
@@ -71,12 +71,12 @@ class InlineRunner final : public OutputRunner {
   std::deque<OutputDone> done_;
 };
 
-// What the thread and its runner share; the last of the two frees it.
+// Shared by the thread and its runner; the last of the two frees it.
 struct Shared {
   Shared(std::shared_ptr<Output> output, LayoutKind layout)
       : state(std::make_unique<OutputState>(std::move(output), layout)) {}
 
-  std::mutex mutex;  // what follows, but for the state
+  std::mutex mutex;  // guards the next members, but not `state`
   std::condition_variable given;
   std::condition_variable told;
   std::deque<OutputJob> jobs;
@@ -84,7 +84,7 @@ struct Shared {
   std::function<void()> on_done;
   bool wants_told = false;
   bool is_over = false;                // no more jobs come
-  bool has_ended = false;              // the thread uses nothing any more but this
+  bool has_ended = false;              // the thread uses only this object any more
   std::unique_ptr<OutputState> state;  // of the thread, or without one of the runner
 };
 
@@ -170,12 +170,12 @@ class ThreadRunner final : public OutputRunner {
   void tell_next() noexcept override {
     const std::lock_guard lock(shared_->mutex);
     shared_->wants_told = true;
-    // It may be done already.
+    // A job may be done already.
     if (!shared_->done.empty()) tell(*shared_);
   }
 
  private:
-  // What the last job, and closing the file, may take beyond what was waited for them.
+  // The time limit of the last job and of closing the file, beyond earlier waits.
   static constexpr std::chrono::milliseconds end_max{50};
 
   bool start() {

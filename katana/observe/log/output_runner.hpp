@@ -1,15 +1,16 @@
-// OutputRunner: does the work of one sink's Output: on its own thread, so that an output that
-// hangs holds up neither the other sinks nor the end of the program, or where it is given.
+// OutputRunner: does the work of one sink's Output, on a separate thread or inline. With a thread,
+// an output that hangs holds up neither the other sinks nor the end of the program.
 //
 //   given job → done, in the order in which they were given
 //
 // After a write that failed, jobs fail with the same error until one opens the output again.
 //
-// Owns       its share of the output, the jobs and, if it has one, the thread. A thread that is in
-//            a call which does not return is left behind by the destructor, with all that it uses.
-// Thread     one at a time, but for the thread that it has.
+// Owns       its share of the output, the jobs and, if it has one, the thread. A thread in a call
+//            that does not return is left behind by the destructor, with all that it uses.
+// Thread     one at a time, besides its thread.
 // Allocates  for each job; the thread with the first.
-// Fails      a job's result says so; a thread that cannot be made is the result of the first job.
+// Fails      a job's result reports it; a thread that cannot be made is the result of the first
+//            job.
 // Invariant  each job that was given is done once, or abandoned by the destructor.
 #pragma once
 
@@ -24,7 +25,7 @@ namespace katana::log {
 
 // One piece of work for an output.
 struct OutputJob {
-  // What the runner does with the output.
+  // The runner's action on the output.
   enum class Kind : std::uint8_t {
     open,   // opens it, and ends an earlier failure
     write,  // writes `bytes`
@@ -37,32 +38,32 @@ struct OutputJob {
   std::uint64_t opening = 0;  // which opening of the output it belongs to
 };
 
-// A job that the runner has done, and what became of it.
+// A job that the runner has done, and its result.
 struct OutputDone {
   OutputJob job;                   // its buffer can be used again
   Result<void> result = {};        // of the job
-  std::uint64_t size = 0;          // of the output then
-  std::int64_t begun_wall_ns = 0;  // likewise
+  std::uint64_t size = 0;          // of the output afterwards
+  std::int64_t begun_wall_ns = 0;  // of the output afterwards
 };
 
 class OutputRunner {
  public:
   virtual ~OutputRunner() = default;
-  // Queues the job behind those given before; an inline runner does it before it returns.
+  // Queues the job behind earlier ones; an inline runner does it before it returns.
   virtual void give(OutputJob job) = 0;
-  virtual std::optional<OutputDone> take() = 0;  // the oldest done job; nothing: none is done
-  // Until a job is done that was not taken yet, or for `wait_max`. Returns the time then.
+  virtual std::optional<OutputDone> take() = 0;  // the oldest done job; nothing if there is none
+  // Waits until a job is done that was not taken yet, or for `wait_max`. Returns the time then.
   virtual Instant wait(Instant now, Duration wait_max) = 0;
   // Calls the hook of thread_runner() when the next job is done.
   virtual void tell_next() noexcept {}
 };
 
-// Where it is given: for an output that cannot hang, and for tests.
+// Does its jobs inline: for an output that cannot hang, and for tests.
 std::unique_ptr<OutputRunner> inline_runner(std::shared_ptr<Output> output, LayoutKind layout);
-// `on_done` is called on the thread, once after each tell_next(), and never behind the destructor.
+// `on_done` is called on the thread, once after each tell_next(), and never after the destructor.
 std::unique_ptr<OutputRunner> thread_runner(std::shared_ptr<Output> output, LayoutKind layout,
                                             std::function<void()> on_done);
-// The calling thread is one of a runner: what waits for outputs must not wait there.
+// Whether the calling thread belongs to a runner: it must not wait for outputs.
 bool is_output_thread() noexcept;
 
 }  // namespace katana::log

@@ -1,4 +1,4 @@
-// Outputs on what is no file of the log: descriptors under a name, sockets, pipes.
+// Outputs to targets that are no file of the log: descriptors under a name, sockets, pipes.
 #include "katana/observe/log/output.hpp"
 
 #include <fcntl.h>

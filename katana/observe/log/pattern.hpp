@@ -1,9 +1,9 @@
-// Pattern: a format string that the compiler has checked against its arguments, and where it
-// stands.
+// Pattern: a format string that the compiler has checked against its arguments, and its place in
+// the sources.
 //
 // Owns       nothing: text and place are part of the program.
 // Thread     a value.
-// Fails      at compile time: a pattern that its arguments do not fit is no constant expression.
+// Fails      at compile time: a pattern that does not fit its arguments is no constant expression.
 #pragma once
 
 #include <fmt/core.h>
@@ -20,12 +20,12 @@ namespace katana::log {
 
 namespace detail {
 
-// The type that stands for an argument when its replacement field is checked: what the writer will
-// format in its place.
+// The type that the compiler checks for an argument: the type that the writer will format in its
+// place.
 template <class T>
 auto checked_as() {
   if constexpr (is_rendered<T> || Textual<T> || Described<T> || !Loggable<T>) {
-    return std::type_identity<Bytes>{};  // what is not loggable is refused by capture(), in words
+    return std::type_identity<Bytes>{};  // capture() refuses it with a message
   } else if constexpr (Pointer<T>) {
     return std::type_identity<const void*>{};
   } else if constexpr (PlainEnum<T>) {
@@ -54,7 +54,7 @@ struct CheckedFormat<std::tuple<Kept...>, Field<T>, Rest...> {
 
 }  // namespace detail
 
-// A format string whose fields fit these argument types. Made by the compiler from a literal.
+// A format string whose fields fit these argument types. The compiler makes it from a literal.
 template <class... Arguments>
 class BasicPattern {
  public:
@@ -75,7 +75,7 @@ class BasicPattern {
   std::source_location where_;
 };
 
-// As a parameter's type: the arguments are deduced from what follows, not from the pattern.
+// For parameters: the arguments are deduced from the later parameters, not from the pattern.
 template <class... Arguments>
 using Pattern = BasicPattern<std::type_identity_t<Arguments>...>;
 

@@ -1,4 +1,4 @@
-// What must not compile, and what the compiler says then.
+// Patterns that must not compile, and the compiler's messages.
 #include "katana/observe/log/pattern.hpp"
 
 #include <gmock/gmock.h>

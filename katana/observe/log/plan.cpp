@@ -101,7 +101,7 @@ Plan::Plan(Bytes pattern) {
   whole_ = pattern;
 }
 
-// False: not one of the forms that steps can say.
+// False: a form that steps cannot express.
 bool Plan::parse(Bytes pattern) {
   std::string literal;
   while (!pattern.empty()) {
@@ -117,7 +117,7 @@ bool Plan::parse(Bytes pattern) {
       const std::size_t end = pattern.find('}');
       if (c == '}' || end == Bytes::npos) return false;
       const Bytes inside = pattern.substr(1, end - 1);
-      // A number, a name or a nested field: fmt's own matter.
+      // A number, a name or a nested field: left to fmt.
       if (!inside.empty() && inside.front() != ':') return false;
       if (inside.find('{') != Bytes::npos) return false;
       const bool plain = inside.size() <= 1;
@@ -148,7 +148,7 @@ void Plan::format_specified(const std::string& specification, std::span<const Va
 
 void Plan::format_whole(std::span<const Value> arguments, Buffer& out) const {
   fmt::dynamic_format_arg_store<fmt::format_context> store;
-  std::deque<std::string> texts;  // stays where it is as it grows
+  std::deque<std::string> texts;  // elements keep their address as it grows
   while (!arguments.empty()) {
     visit(arguments, [&](const auto& plain) {
       if constexpr (std::is_same_v<std::decay_t<decltype(plain)>, Bytes>) {

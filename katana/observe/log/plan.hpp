@@ -1,13 +1,13 @@
-// Plan: a pattern taken apart once, so that the writer parses none twice.
+// Plan: a pattern, parsed once: the writer parses none twice.
 //
 // A replacement field without a specification is formatted directly; one with a specification goes
-// to fmt alone; a pattern that names its arguments by number, or nests fields, goes to fmt whole.
+// to fmt alone. A pattern with numbered arguments or nested fields goes to fmt whole.
 //
-// Owns       the literal text, already made safe for a line (text_layout.hpp).
-// Thread     const: any. Formatting uses the Scratch it is given.
-// Allocates  when it is made; formatting only when the Scratch grows.
-// Fails      never: what cannot be formatted becomes a message that says so. (The compiler has
-//            checked patterns; those of a damaged file are not.)
+// Owns       the literal text, already escaped for a line (text_layout.hpp).
+// Thread     const: any. Formatting uses the given scratch buffer.
+// Allocates  when it is made; formatting only when the scratch buffer grows.
+// Fails      never: a value that cannot be formatted becomes a message that says so. (The compiler
+//            has checked patterns; those of a damaged file are not checked.)
 #pragma once
 
 #include <fmt/format.h>
@@ -24,10 +24,10 @@ namespace katana::log {
 
 using Buffer = fmt::memory_buffer;  // its capacity is kept between records
 
-// Behind what is there.
+// Appends to the buffer.
 inline void append(Buffer& buffer, Bytes text) {
   const std::size_t at = buffer.size();
-  buffer.resize(at + text.size());  // grows only when it must: capacity is kept for what is usual
+  buffer.resize(at + text.size());  // grows only when it must: the usual capacity is kept
   copy_text(buffer.data() + at, text.data(), text.size());
 }
 
@@ -39,7 +39,7 @@ struct Value {
   Value() noexcept : Value(Kind::object_end) {}
   explicit Value(Kind value_kind) noexcept : kind(value_kind), unsigned_integer(0) {}
 
-  Kind kind;         // decides which of the members below count
+  Kind kind;         // decides which of the members below is used
   bool cut = false;  // text
   Bytes name;        // of a field or a member; empty for an argument of the pattern
   union {
@@ -47,11 +47,11 @@ struct Value {
     std::uint64_t unsigned_integer;  // also of boolean, character and pointer
     double real;                     // of real32 and real64
   };
-  Bytes text;  // of Kind::text, without what was cut
+  Bytes text;  // of Kind::text, without the part that was cut
 };
 
-// One value as "{}" gives it; text as it is, an object as {name: value, …}. Returns how many values
-// that took: an object's members follow it.
+// Appends one value as "{}" would; text as it is, an object as {name: value, …}. Returns the number
+// of consumed values: an object's members follow it.
 std::size_t append_value(std::span<const Value> values, Buffer& out);
 
 class Plan {
@@ -59,10 +59,9 @@ class Plan {
   Plan() = default;
   explicit Plan(Bytes pattern);
 
-  // The message, as fmt would format it. `scratch` is for what takes two steps.
+  // Formats the message like fmt. `scratch` is for intermediate text.
   void format(std::span<const Value> arguments, Buffer& out, Buffer& scratch) const;
-  // As format, with what came from outside of the program (text, objects) passed through `escape`:
-  // escape(text, out).
+  // As format, with external values (text, objects) passed through `escape`: escape(text, out).
   template <class Escape>
   void format_escaped(std::span<const Value> arguments, Buffer& out, Buffer& scratch,
                       const Escape& escape) const;
@@ -72,7 +71,7 @@ class Plan {
     std::string literal;        // before the field
     std::string specification;  // "{:…}", or empty for "{}"
     bool has_field = false;
-    bool literal_is_plain = false;  // nothing in it to escape, whatever the layout
+    bool literal_is_plain = false;  // nothing in it needs an escape in any layout
   };
   static void format_specified(const std::string& specification, std::span<const Value> value,
                                Buffer& out);
@@ -83,7 +82,7 @@ class Plan {
   std::string whole_;  // not empty: the pattern goes to fmt as it is
 };
 
-// How many values the one at the front takes: itself, or an object with its members and end.
+// The number of values that the first one occupies: itself, or an object with its members and end.
 std::size_t extent(std::span<const Value> values) noexcept;
 
 template <class Escape>

@@ -1,14 +1,14 @@
 // RateLimit: at most so many records of one call site in each period.
 //
-//   logger.warn(KATANA_AT_MOST(10, seconds(1)), "peer {} refused", peer);
+//   logger.warn(KATANA_AT_MOST(10, seconds(1)), "client {} refused", address);
 //
-// The first record that a new period lets through carries the field `suppressed`: how many were
-// held back since the last.
+// The first record of a new period carries the field `suppressed`: the number of records held back
+// since the last one.
 //
 // Thread     any.
 // Allocates  never.
 // Fails      never.
-// Invariant  at most `records` are let through in a period of the monotonic clock.
+// Invariant  at most `records` records pass in a period of the monotonic clock.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class RateLimit {
   constexpr RateLimit(std::uint32_t records, Duration period) noexcept
       : records_(records), period_ns_(period.ns) {}
 
-  // What ask() decides about one record.
+  // The decision of ask() about one record.
   struct Verdict {
     bool pass;                 // the record is to be written
     std::uint64_t suppressed;  // since the last that passed; 0 unless this one passes
@@ -32,7 +32,7 @@ class RateLimit {
   // `now` is of the monotonic clock.
   Verdict ask(Instant now) noexcept {
     const auto period = static_cast<std::uint32_t>(now.ns / period_ns_) + 1;  // 0 is none yet
-    // One word holds the period and its count, so that a new period begins with the first of it.
+    // One word holds the period and its count: a new period begins with its first record.
     std::uint64_t seen = state_.load(std::memory_order_relaxed);
     while (true) {
       const bool same = static_cast<std::uint32_t>(seen >> 32) == period;
@@ -47,7 +47,7 @@ class RateLimit {
     if (suppressed_.load(std::memory_order_relaxed) == 0) return {true, 0};
     return {true, suppressed_.exchange(0, std::memory_order_relaxed)};
   }
-  // Since the last record that passed.
+  // The number of suppressed records since the last one that passed.
   std::uint64_t suppressed() const noexcept { return suppressed_.load(std::memory_order_relaxed); }
 
  private:
@@ -59,7 +59,7 @@ class RateLimit {
 
 }  // namespace katana::log
 
-// A limit of this call site's own.
+// A limit for this call site alone.
 // `records` records in each `period`; the rest is counted as suppressed.
 #define KATANA_AT_MOST(records, period)                               \
   ([]() -> ::katana::log::RateLimit& {                                \

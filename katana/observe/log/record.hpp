@@ -1,4 +1,4 @@
-// RecordHead: what stands before the arguments of a record in a ring.
+// RecordHead: the data in front of the arguments of a record in a ring.
 //
 //   head | field names (addresses) | arguments (capture.hpp) | context entries | padding to 8
 //
@@ -6,8 +6,8 @@
 //
 // Thread     a value.
 // Allocates  never.
-// Invariant  every record is a multiple of record_alignment; all addresses in it are of memory that
-//            outlives the Log: literals, and loggers.
+// Invariant  the size of every record is a multiple of record_alignment. All addresses in it are of
+//            memory that outlives the Log: literals, and loggers.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ struct LoggerState;
 
 inline constexpr std::uint64_t record_alignment = 8;  // of the begin of each record in a ring
 
-// RecordPrefix::padding of what is no record, but the unused end of a lap.
+// RecordPrefix::padding of the unused end of a lap, which is not a record.
 inline constexpr std::uint8_t only_padding = 0xff;
 
-// What padding has, too: it may be as short as record_alignment.
+// The part that padding has, too: it may be as short as record_alignment.
 struct RecordPrefix {
   std::uint32_t bytes;          // of all of it
   std::uint16_t context_bytes;  // of the entries of the context
   Level level;                  // of the record
-  std::uint8_t padding;         // bytes at the end, so that it is a multiple of record_alignment
+  std::uint8_t padding;         // bytes at the end, up to a multiple of record_alignment
 };
 static_assert(sizeof(RecordPrefix) == record_alignment);
 

@@ -5,18 +5,19 @@
 //   published(), front(), pop(n), release()                    consumer
 //
 // Positions only grow; a byte's place is its position modulo the capacity. A record never wraps:
-// what is left of a lap and too small is marked as padding.
+// the rest of a lap that is too small is marked as padding.
 //
-// The producer compares with one number, limit_: the nearest of the end of the lap, half of the
-// ring in use (then the writer is asked to hurry) and the ring's end. Therefore an ordinary record
-// reads no line that the consumer writes. The last eighth is for records of warn and above: a flood
-// of lesser ones finds the ring full before they do. Only the rare path knows the level.
+// The producer compares with one number, limit_. It is the nearest of the end of the lap, the
+// middle of the ring, and the ring's end. At the middle the writer is asked to hurry. An ordinary
+// record therefore reads no line that the consumer writes. The last eighth is for records of warn
+// and above: a flood of lesser ones finds the ring full before they do. Only the rare path knows
+// the level.
 //
 // Owns       nothing: RingSet owns the memory.
-// Thread     one producer and one consumer at a time; RingSet hands both on.
+// Thread     one producer and one consumer at a time; RingSet assigns both.
 // Allocates  never.
 // Fails      reserve() is null when full.
-// Invariant  what the consumer has not released is not written again.
+// Invariant  bytes that the consumer has not released are not overwritten.
 #pragma once
 
 #include <atomic>
@@ -33,11 +34,13 @@ inline constexpr std::size_t cache_line_bytes = 64;  // of every processor that 
 
 class Ring {
  public:
-  // free: no thread has it. open: a thread has it. closed: its thread has ended, and records may be
-  // left.
+  // The state of a ring.
+  //   free    no thread has it
+  //   open    a thread has it
+  //   closed  its thread has ended; records may be left
   enum class State : std::uint32_t { free, open, closed };  // closed: its thread has ended
 
-  // Before the first record; `capacity` is a power of two.
+  // Called before the first record; `capacity` is a power of two.
   void set_memory(char* data, std::uint64_t capacity) noexcept {
     data_ = data;
     mask_ = capacity - 1;
@@ -61,13 +64,13 @@ class Ring {
     published_.store(head_, std::memory_order_release);
     own_lines_ahead();
   }
-  // More than half was in use when room was last looked for. Asked once: it is then forgotten.
+  // Clears hurry(): more than half was in use at the last search for room.
   void take_hurry() noexcept { hurry_ = always_; }
   bool hurry() const noexcept { return hurry_; }
-  // After every record: the ring of a synchronous Log.
+  // Sets hurry() after every record: for the ring of a synchronous Log.
   void always_hurry() noexcept { always_ = hurry_ = true; }
-  // A quarter of it is free. A waiting producer goes on from there: nearer to it, the lines
-  // that it asks for ahead would be those that are being read.
+  // Whether a quarter of the ring is free. A waiting producer goes on from there: with less, the
+  // lines that it fetches ahead would be those that are being read.
   bool has_capacity() const noexcept {
     // relaxed: reserve() looks again, with acquire.
     return head_ - released_.load(std::memory_order_relaxed) <= capacity() / 4 * 3;
@@ -82,25 +85,26 @@ class Ring {
   // acquire: pairs with commit().
   std::uint64_t published() const noexcept { return published_.load(std::memory_order_acquire); }
   std::uint64_t read_position() const noexcept { return read_; }
-  // The record at the read position. REQUIRES read_position() < a position that was published.
+  // The record at the read position. REQUIRES read_position() < a published position.
   const RecordHead& front() const noexcept {
     return *std::launder(reinterpret_cast<const RecordHead*>(data_ + (read_ & mask_)));
   }
   void pop(std::uint64_t bytes) noexcept { read_ += bytes; }
-  // Gives what was popped back to the producer. release: it is no longer read.
+  // Gives popped bytes back to the producer. release: they are no longer read.
   void release() noexcept { released_.store(read_, std::memory_order_release); }
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
-  // Of these, those of warn and above.
+  // The dropped records of warn and above.
   std::uint64_t dropped_warnings() const noexcept {
     return dropped_warnings_.load(std::memory_order_relaxed);
   }
-  std::uint64_t dropped_told = 0;  // of dropped(), what the log already says
+  std::uint64_t dropped_told = 0;  // part of dropped() that the log has reported
 
   // Any thread -------------------------------------------------------------------------------
 
-  // Bytes that were committed and not given back, a moment ago.
+  // The number of bytes that were committed and not released, a moment ago.
   std::uint64_t waiting() const noexcept {
-    // acquire, and before the other: what was released had been published, so this is never < 0.
+    // acquire, before the other load: released bytes had been published, so the result is never <
+    // 0.
     const std::uint64_t released = released_.load(std::memory_order_acquire);
     return published_.load(std::memory_order_relaxed) - released;
   }
@@ -116,8 +120,8 @@ class Ring {
     counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
 
-  // The lines of the next records come from the consumer's cache: asked for early, they are here
-  // when they are written. A hint; nothing depends on it.
+  // Lines of the next records come from the consumer's cache: fetched early, they are here in time.
+  // A hint; nothing depends on it.
   void own_lines_ahead() const noexcept {
 #if defined(__x86_64__)
     constexpr std::uint64_t ahead_bytes = 8 * cache_line_bytes;
@@ -129,10 +133,10 @@ class Ring {
   }
 
   [[gnu::noinline]] bool extend_limit(std::uint64_t bytes, Level level) noexcept {
-    const std::uint64_t lesser = capacity() / 8 * 7;  // what records below warn may fill
+    const std::uint64_t lesser = capacity() / 8 * 7;  // the part that records below warn may fill
     const std::uint64_t lap_left = capacity() - (head_ & mask_);
     const std::uint64_t needed = bytes <= lap_left ? bytes : lap_left + bytes;
-    // acquire: pairs with release(), so that the consumer is done with what is overwritten.
+    // acquire: pairs with release(): the consumer has finished with overwritten bytes.
     const std::uint64_t released = released_.load(std::memory_order_acquire);
     if (head_ + needed - released > (level >= Level::warn ? capacity() : lesser)) {
       hurry_ = true;
@@ -142,7 +146,7 @@ class Ring {
       const RecordPrefix padding = {static_cast<std::uint32_t>(lap_left), 0, Level::off,
                                     only_padding};
       std::memcpy(data_ + (head_ & mask_), &padding, sizeof padding);
-      head_ += lap_left;  // published with the record that follows
+      head_ += lap_left;  // published with the next record
     }
     const bool above_half = head_ + bytes - released > capacity() / 2;
     hurry_ = above_half || always_;
@@ -159,7 +163,7 @@ class Ring {
   bool hurry_ = false;
   bool always_ = false;
   alignas(cache_line_bytes) std::atomic<std::uint64_t> published_{0};  // producer to consumer
-  // Beside what the consumer reads anyway, so that the producer's own line stays its own.
+  // Next to members that the consumer reads anyway: the producer's own line stays its own.
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> dropped_warnings_{0};
   alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};  // consumer to producer

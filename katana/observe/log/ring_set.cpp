@@ -47,7 +47,7 @@ RingSet::RingSet(std::uint32_t rings, std::uint64_t ring_bytes, char* memory)
 RingSet::~RingSet() { munmap(memory_, count_ * ring_bytes_); }
 
 void RingSet::remove_user() noexcept {
-  // acq_rel: the last one sees what all others did before they left.
+  // acquire and release: the last user sees all earlier writes of the others.
   if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
@@ -61,8 +61,8 @@ Ring* RingSet::take() noexcept {
       continue;
     }
     ring.thread_id.store(static_cast<std::uint32_t>(gettid()), std::memory_order_relaxed);
-    // So that the first records do not wait for pages; a thread that logs little costs no more than
-    // these. Best effort.
+    // The first records then do not wait for pages. A thread that logs little costs no more than
+    // these pages. Errors are ignored.
     madvise(memory_ + index * ring_bytes_, std::min(ring_bytes_, ready_bytes_max),
             MADV_POPULATE_WRITE);
     return &ring;

@@ -1,10 +1,10 @@
 // RingSet: the rings of one Log, one for each thread that logs. All memory is reserved at the
 // start.
 //
-// Owns       the memory of all rings, until its last user is gone: the Log, and each thread that
-//            has a ring, so that a thread may end after the Log.
+// Owns       the memory of all rings, until its last user is gone. Users are the Log and each
+//            thread that has a ring: a thread may end after the Log.
 // Thread     attach() and the end of a thread any; the rest the writer's.
-// Allocates  when it is made. Pages become real when a thread takes their ring.
+// Allocates  when it is made. Pages are used when a thread takes their ring.
 // Fails      make(): resource_exhausted. attach() is null when every ring is taken.
 // Invariant  a ring has at most one producer. The ring of a thread that ended is given to another
 //            thread only after the writer has emptied it.
@@ -30,7 +30,7 @@ class RingSet {
   RingSet(const RingSet&) = delete;
   RingSet& operator=(const RingSet&) = delete;
 
-  // The Log, or a thread that has a ring.
+  // For the Log, and for each thread that has a ring.
   void add_user() noexcept { users_.fetch_add(1, std::memory_order_relaxed); }
   void remove_user() noexcept;  // the last user destroys the set
 
@@ -50,20 +50,21 @@ class RingSet {
   std::atomic<std::uint32_t> users_{1};
 };
 
-// What a thread knows of the ring that it has in each Log. Without a destructor, so that reaching
-// it is one addition to the thread pointer; the end of the thread is told by a pthread key.
+// A thread's ring in each Log. Without a destructor: access is then one addition to the thread
+// pointer. A pthread key reports the end of the thread.
 struct ThreadSlot {
   std::uint64_t generation = 0;  // of the Log; 0 is none
   Ring* ring = nullptr;          // null: the thread has none
-  RingSet* set = nullptr;        // whose ring it is
+  RingSet* set = nullptr;        // the set of that ring
 };
 // By LogPlace::index.
 inline constinit thread_local std::array<ThreadSlot, logs_max> thread_slots{};
 
-// Gives `slot` a ring of `set`, and up the ring of an earlier Log. False: all rings are taken.
+// Gives `slot` a ring of `set`, and releases the ring of an earlier Log. False: all rings are
+// taken.
 bool attach(ThreadSlot& slot, RingSet& set, std::uint64_t generation) noexcept;
 
-// REQUIRED once before attach(): says that the rings of ended threads can be given back.
+// REQUIRED once before attach(): makes the rings of ended threads available again.
 Result<void> prepare_thread_ends();
 
 }  // namespace katana::log

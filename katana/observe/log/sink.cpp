@@ -18,7 +18,7 @@ SinkOptions console() {
   // https://no-color.org
   const bool coloured = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   options.layout = coloured ? LayoutKind::coloured_text : LayoutKind::text;
-  options.when_slow = WhenSlow::drop;  // Ctrl-S stops what is shown, and nothing else
+  options.when_slow = WhenSlow::drop;  // Ctrl-S stops the display and nothing else
   return options;
 }
 
@@ -45,7 +45,7 @@ SinkOptions binary_file(std::string path, Rotation rotation) {
 }
 
 void report_to_standard_error(Bytes line) {
-  // Its failure can be told to no one.
+  // There is no other place to report its failure.
   print_without_waiting(STDERR_FILENO, line);
 }
 
@@ -67,7 +67,7 @@ Sink::Sink(SinkOptions options, Report report, std::unique_ptr<OutputRunner> run
       report_(std::move(report)),
       layout_(options_.own_layout ? options_.own_layout() : make_layout(options_.layout)),
       runner_(runner_for(options_, std::move(runner))) {
-  options_.output.reset();  // closing a file may hang too: the runner does that
+  options_.output.reset();  // closing a file may hang: the runner does it
   renew_buffer();
 }
 
@@ -89,7 +89,7 @@ bool Sink::ready(Instant now) {
   return state_ != State::closed;
 }
 
-// What it is opened for may be formatted before it is known how that ends.
+// The record that opens the output may be formatted before the result is known.
 void Sink::open(Instant now) {
   state_ = State::opening;
   ++opening_;
@@ -152,7 +152,7 @@ bool Sink::make_capacity(const Entry& entry, Instant now) {
   return false;
 }
 
-// To the output's jobs.
+// Gives the buffer to the output's jobs.
 void Sink::hand(Instant now) {
   if (buffered_records_ == 0) return;
   size_ += buffer_.size();
@@ -183,7 +183,7 @@ void Sink::look(Instant now) {
     if (outstanding_ == 0 && done->job.opening == opening_ && !is_open) size_ = done->size;
     on_done(*done, now);
     if (done->job.bytes.capacity() < options_.buffer_bytes) continue;
-    // The youngest stays: what is in it may be looked at until the next record.
+    // The youngest stays: its text may be read until the next record.
     if (spare_.size() == spare_max) spare_.erase(spare_.begin());
     spare_.push_back(std::move(done->job.bytes));
   }
@@ -212,7 +212,7 @@ void Sink::on_done(OutputDone& done, Instant now) {
   }
   lost_ += job.records;
   lost_in_failure_ += job.records;
-  // Not of an output that was opened again since.
+  // Ignored if the output was opened again since.
   if (job.opening == opening_) note_failure(done.result.error(), now);
 }
 
@@ -224,7 +224,7 @@ void Sink::on_opened(const OutputDone& done, Instant now) {
   const std::int64_t period_ns = options_.rotation.period.ns;
   period_ = period_ns > 0 && done.begun_wall_ns > 0 ? done.begun_wall_ns / period_ns : -1;
   if (buffered_records_ > 0 && outstanding_ == 0 && wants_rotation(buffered_wall_ns_, now)) {
-    // They are for the next file, whose beginning they have before them.
+    // The records belong to the next file, and have its beginning in front of them.
     size_ = 0;
     if (period_ns > 0) period_ = buffered_wall_ns_ / period_ns;
     give({.kind = OutputJob::Kind::rotate, .keep = options_.rotation.keep}, now);
@@ -244,8 +244,8 @@ void Sink::on_rotated(const OutputDone& done, Instant now) {
 
 void Sink::push(Instant now) {
   look(now);
-  if (state_ == State::closed && failing_) ready(now);  // so that an idle sink recovers too
-  // One small job at a time: while the output is busy they become a larger one.
+  if (state_ == State::closed && failing_) ready(now);  // for an idle sink to recover too
+  // One small job at a time: while the output is busy they form a larger one.
   if (state_ == State::open && outstanding_ == 0) hand(now);
   find_stall(now);
   if (buffered_records_ > 0) tell_next();
@@ -273,7 +273,7 @@ void Sink::note_slowness(std::string reason) {
                    options_.queue_bytes_max));
 }
 
-// The output is opened again: that is what a new disk, a new directory or a new file takes.
+// The output is opened again, as a new disk, directory or file requires.
 void Sink::note_failure(const Error& error, Instant now) {
   lost_ += buffered_records_;
   lost_in_failure_ += buffered_records_;

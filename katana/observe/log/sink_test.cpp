@@ -1,5 +1,5 @@
-// Sinks on real files: rotation, full disks, files that cannot be opened, what a killed process
-// left.
+// Sinks on real files: rotation, full disks, files that cannot be opened, and remains of a killed
+// process.
 #include "katana/observe/log/sink.hpp"
 
 #include <fcntl.h>
@@ -252,7 +252,7 @@ TEST_F(SinkTest, a_file_that_somebody_moved_is_made_again_by_reopen) {
   EXPECT_THAT(messages(folder / "a.log"), ElementsAre("info  s: m 3"));
 }
 
-// Of outputs that are slow, or take nothing: their runner does a job when the test says so.
+// Slow and stalled outputs: their runner does a job when the test asks for it.
 class SlowSinkTest : public SinkTest {
  protected:
   std::unique_ptr<Sink> open_held(SinkOptions options) {

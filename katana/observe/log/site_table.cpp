@@ -8,7 +8,7 @@ namespace katana::log {
 
 namespace {
 
-// The address inside: one for each place in the sources, so equal places have equal addresses.
+// The inner address: one for each place in the sources. Equal places have equal addresses.
 std::uintptr_t identity(std::source_location where) noexcept {
   return std::bit_cast<std::uintptr_t>(where);
 }

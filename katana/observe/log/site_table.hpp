@@ -1,7 +1,7 @@
 // SiteTable: the Site of each call site that the writer has met, found by the addresses in a
 // record.
 //
-// Owns       the sites, for as long as it lives; their addresses stay.
+// Owns       the sites, for its lifetime; their addresses stay valid.
 // Borrows    the texts of the program, and the loggers.
 // Thread     the writer's.
 // Allocates  for a site that it meets for the first time.
@@ -20,7 +20,7 @@ namespace katana::log {
 class SiteTable {
  public:
   SiteTable();
-  // `names` is the block of addresses that follows the head.
+  // `names` is the block of addresses behind the head.
   const Site& site(const RecordHead& head, Bytes names);
   std::size_t size() const noexcept { return sites_.size(); }
 
@@ -40,7 +40,7 @@ class SiteTable {
   void grow();
 
   std::vector<std::unique_ptr<Known>> sites_;  // by id
-  std::vector<Known*> table_;                  // open addressing, a power of two, half full at most
+  std::vector<Known*> table_;                  // open addressing, a power of two, at most half full
 };
 
 }  // namespace katana::log

@@ -46,7 +46,7 @@ void TextLayout::append_fields(const Entry& entry, Buffer& out) {
   }
 }
 
-// Nearly every field is a number or one word, and goes where it belongs at once.
+// Nearly every field is a number or one word, and is written at once.
 std::size_t TextLayout::append_field(std::span<const Value> values, Buffer& out) {
   const Value& value = values.front();
   const bool is_number = value.kind == Kind::signed_integer || value.kind == Kind::unsigned_integer;

@@ -2,8 +2,8 @@
 //
 //   2026-01-31T23:59:59.123456Z info  http: request done status=200 path="/a b"
 //
-// Fields are name=value; a value that is empty or has a space, `=`, `"`, `\` or anything
-// unprintable stands in quotes, escaped. Nothing that was logged can end the line (escape.hpp).
+// Fields are name=value. A value stands in quotes, escaped, when it is empty or has a space, `=`,
+// `"`, `\` or an unprintable character. No logged value can end the line (escape.hpp).
 //
 // Thread, Allocates, Fails: layout.hpp.
 #pragma once
@@ -20,7 +20,7 @@ class TextLayout final : public Layout {
 
  private:
   void append_fields(const Entry& entry, Buffer& out);
-  // How many values that took.
+  // Returns the number of consumed values.
   std::size_t append_field(std::span<const Value> values, Buffer& out);
   void append_level(Level level, Buffer& out) const;
 

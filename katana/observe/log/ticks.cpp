@@ -26,8 +26,8 @@ struct Reading {
   std::int64_t ns;
 };
 
-// Of a few readings the one whose two clocks were read closest together: a thread that loses its
-// CPU between them would shift every time stamp of the next second.
+// Returns the reading whose two clocks were read closest together, of a few. A thread that loses
+// its CPU between them would shift every time stamp of the next second.
 template <class Clock>
 Reading read_together(Clock clock) noexcept {
   Reading best{};
@@ -67,7 +67,7 @@ struct Origin {
   double ns_per_tick;
 };
 
-// When the program began, so that a log that is started later has nothing to wait for.
+// The time of the program's start: a Log that starts later has nothing to wait for.
 const Reading loaded = read_together(steady_ns);
 
 Origin measure() noexcept {

@@ -1,10 +1,10 @@
-// Ticks: the cheapest clock that two threads agree on, and what its ticks mean.
+// Ticks: the cheapest clock on which two threads agree, and the meaning of its ticks.
 //
 // The time-stamp counter where it runs at one rate on all CPUs, the monotonic clock elsewhere.
-// TickScale turns ticks into nanoseconds since 1970; it is set again from both clocks about once a
-// second, so it follows steps of the wall clock.
+// TickScale turns ticks into nanoseconds since 1970. It is set again from both clocks about once a
+// second, and so follows steps of the wall clock.
 //
-// Thread     now() any; a TickScale is its owner's only.
+// Thread     now() any; a TickScale only its owner's.
 // Allocates  never.
 // Fails      never.
 #pragma once
@@ -37,12 +37,12 @@ class TickScale {
   // For tests: one tick is a nanosecond, and tick 0 is the second 0 of 1970.
   static TickScale of_nanoseconds() noexcept { return TickScale(0, 0, 1.0); }
 
-  // Since 1970, UTC.
+  // The time in nanoseconds since 1970, UTC.
   std::int64_t wall_ns(std::uint64_t ticks) const noexcept {
     const auto since = static_cast<std::int64_t>(ticks - base_ticks_);  // may be before the base
     return base_ns_ + static_cast<std::int64_t>(static_cast<double>(since) * ns_per_tick_);
   }
-  // In a duration.
+  // The number of ticks in a duration.
   std::uint64_t ticks_in(std::int64_t ns) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ns) / ns_per_tick_);
   }
@@ -56,7 +56,7 @@ class TickScale {
   std::uint64_t base_ticks_ = 0;
   std::int64_t base_ns_ = 0;
   double ns_per_tick_ = 1.0;
-  std::uint64_t first_ticks_ = 0;  // of the longest base that the rate is measured over
+  std::uint64_t first_ticks_ = 0;  // start of the longest span over which the rate is measured
   std::int64_t first_steady_ns_ = 0;
   bool fixed_ = false;
 };

@@ -37,7 +37,7 @@ Bytes TimeText::text(std::int64_t wall_ns) noexcept {
     put_digits(at + 17, 2, static_cast<std::uint64_t>(clock.seconds().count()));
     second_ = second;
   }
-  // Three pairs, which do not wait for one another: this is done for every record.
+  // Three pairs that do not wait for one another: this runs for every record.
   const auto us = static_cast<std::uint32_t>(ns % second_ns / 1000);
   put_digits(at + 20, 2, us / 10'000);
   put_digits(at + 22, 2, us / 100 % 100);

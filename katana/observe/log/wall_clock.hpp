@@ -2,7 +2,7 @@
 //
 // Thread     one at a time: the text of the last second is kept.
 // Allocates  never.
-// Fails      never: before 1970 is shown as 1970; 64 bits end in 2262.
+// Fails      never: times before 1970 are shown as 1970; 64 bits end in 2262.
 #pragma once
 
 #include <array>

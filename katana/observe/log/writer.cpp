@@ -39,7 +39,7 @@ void Writer::gather() {
   sources_.push_back({&notes_, notes_.published(), false});
 }
 
-// False when nothing is left of what was there.
+// False: no record of this pass is left.
 bool Writer::skip_padding(Source& source) noexcept {
   Ring& ring = *source.ring;
   while (ring.read_position() < source.end && ring.front().prefix.padding == only_padding) {
@@ -67,7 +67,7 @@ std::uint64_t Writer::pass(std::uint64_t horizon_ticks, Instant now) {
       }
     }
     if (first == nullptr || first_ticks > horizon_ticks) break;
-    // All that it has before the next ring's first: mostly one ring has a long run.
+    // Takes all its records before the next ring's first: mostly one ring has a long run.
     drain_run(*first, std::min(second_ticks, horizon_ticks), now);
   }
   for (const Source& source : sources_) after += source.ring->read_position();
@@ -95,7 +95,7 @@ void Writer::drain_run(Source& source, std::uint64_t horizon_ticks, Instant now)
 void Writer::write(const Ring& ring, Instant now) {
   const RecordHead& head = ring.front();
   const char* const record = reinterpret_cast<const char*>(&head);
-  // What comes next is in the producer's cache: it is fetched while this record is formatted.
+  // The next record is in the producer's cache: it is fetched while this one is formatted.
   for (std::size_t line = 8; line < 10; ++line) {
     __builtin_prefetch(record + line * cache_line_bytes);
   }
@@ -132,12 +132,12 @@ void Writer::add_context(Entry& entry, Bytes context) noexcept {
   }
 }
 
-// The rings of threads that had ended before this pass, and that it has emptied.
+// Frees the rings of threads that had ended before this pass and that it has emptied.
 void Writer::give_back_rings() {
   for (Source& source : sources_) {
     Ring& ring = *source.ring;
     if (!source.closed || ring.read_position() != source.end) continue;
-    // release: pairs with RingSet::take(), whose thread goes on where this one stopped.
+    // release: pairs with RingSet::take(), whose thread continues at this position.
     ring.state.store(Ring::State::free, std::memory_order_release);
   }
 }
@@ -169,7 +169,7 @@ void Writer::abandon() noexcept {
 }
 
 Instant Writer::await_outputs(Instant now, Instant until) {
-  // So that one that takes nothing does not keep the next from getting its rest.
+  // In short steps: a stalled output then does not keep the next one from getting its rest.
   constexpr Duration step = milliseconds(10);
   while (!is_settled() && now < until) {
     for (const auto& sink : sinks_) {
@@ -208,7 +208,7 @@ void Writer::note(Level level, Pattern<A...> pattern, const A&... arguments) {
   const Shape& shape = shape_of<A...>;
   const detail::RecordSize size = detail::record_size(call, shape, capture(arguments)...);
   char* const capacity = notes_.reserve(size.padded(), level);
-  if (capacity == nullptr) return;  // it will be told with the next: the counters go on
+  if (capacity == nullptr) return;  // told with the next note: the counters go on
   detail::put_record(
       capacity, size, note_logger_, call, shape,
       [&](char* at) noexcept {

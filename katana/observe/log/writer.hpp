@@ -1,16 +1,17 @@
 // Writer: takes records out of all rings in the order of their time stamps and gives them to the
-// sinks. Without its own thread: Log calls it, and tests do.
+// sinks. It has no thread: Log calls it, and tests do.
 //
-// Order: a pass looks at what every ring holds when it begins, and takes what is older than the
-// horizon. Records of different threads are in order unless a thread loses its CPU between reading
-// the clock and publishing the record, for longer than the pass stays behind.
+// Order: a pass notes the end of every ring when it begins, and takes the records that are older
+// than the horizon. Records of different threads are normally in order. The exception is a thread
+// that loses its CPU between the clock reading and publishing, for longer than the pass stays
+// behind.
 //
-// Owns       sinks, call sites, and a ring for the notes that the log writes itself.
+// Owns       sinks, call sites, and a ring for the log's own notes.
 // Borrows    the RingSet.
 // Thread     one at a time.
-// Allocates  for a call site that it has not met; buffers grow for a record that needs it.
-// Fails      never: what sinks cannot write is counted (sink.hpp).
-// Invariant  every record that was committed is written once, or counted as lost by a sink.
+// Allocates  for a new call site; buffers grow for a record that needs it.
+// Fails      never: records that sinks cannot write are counted (sink.hpp).
+// Invariant  every committed record is written once, or counted as lost by a sink.
 #pragma once
 
 #include <functional>
@@ -34,29 +35,29 @@ class Writer {
          ticks::TickScale scale, const MakeRunner& make_runner = nullptr);
 
   static constexpr std::uint64_t everything = UINT64_MAX;  // a horizon that leaves no record behind
-  // Takes what is there and not younger than the horizon. Returns how many bytes of rings that
-  // was.
+  // Takes the present records that are not younger than the horizon. Returns their bytes in the
+  // rings.
   std::uint64_t pass(std::uint64_t horizon_ticks, Instant now);
-  // A ring is more than half full.
+  // Whether a ring is more than half full.
   bool is_pressed() const noexcept;
   void push(Instant now);
   void reopen(Instant now);
 
-  // Remembers what was taken by now; is_settled(): all sinks have written or lost it, but for those
-  // that take nothing.
+  // mark() remembers the records taken so far. is_settled(): all sinks have written or lost them,
+  // except stalled sinks.
   void mark() noexcept;
   bool is_settled() const noexcept;
-  // The log ends: what outputs have not taken by now counts as lost. Last.
+  // Called last, when the log ends: records that outputs have not taken count as lost.
   void abandon() noexcept;
-  // Until then, or `until`. Returns the time then.
+  // Waits until is_settled(), or `until`. Returns the time then.
   Instant await_outputs(Instant now, Instant until);
-  // Has the runners tell when they have done something.
+  // Asks the runners to report their next done jobs.
   void tell_next() noexcept;
 
-  // Writes into the log how many records the channel dropped since it was last told.
+  // Writes into the log the number of records that the channel dropped since the last note.
   void note_drops(const Channel& channel);
   void note_crash(int signal);
-  // Of each sink that has not written what was taken, and will not.
+  // Writes a note for each sink that has not written its records, and will not.
   void note_unwritten();
 
   ticks::TickScale& scale() noexcept { return scale_; }  // turns ticks of records into time
@@ -64,7 +65,7 @@ class Writer {
   std::uint64_t records() const noexcept { return records_; }
   std::uint64_t lost() const noexcept;                // records that outputs failed to write
   std::uint64_t dropped_by_outputs() const noexcept;  // records that found a sink's queue full
-  std::string trouble() const;  // of the first sink that has one, with its name; empty: none has
+  std::string trouble() const;  // of the first sink that has one, with its name; empty: none
   std::size_t site_count() const noexcept { return sites_.size(); }  // call sites that have logged
 
  private:
@@ -86,7 +87,7 @@ class Writer {
   RingSet& rings_;
   ticks::TickScale scale_;
   std::vector<std::unique_ptr<Sink>> sinks_;
-  bool decodes_ = false;  // some sink wants values, not bytes
+  bool decodes_ = false;  // a sink needs values, not bytes
   SiteTable sites_;
   Decoder decoder_;
   std::vector<Source> sources_;

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t small_ring_bytes = 4096;
 
-// A channel without a writer thread, beside a Writer that the test drives.
+// A channel without a writer thread, and a Writer that the test drives.
 class ChannelAlone final : public Channel {
  public:
   ChannelAlone(RingSet& rings, std::uint64_t generation)
@@ -52,7 +52,7 @@ class WriterTest : public testing::Test {
     return all;
   }
 
-  static inline std::uint64_t generations = 1'000'000;  // not those of Logs
+  static inline std::uint64_t generations = 1'000'000;  // none of a Log
   RingSet* rings = *RingSet::make(4, small_ring_bytes);
   ChannelAlone channel{*rings, ++generations};
   LoggerState state;
@@ -215,7 +215,7 @@ TEST_F(WriterTest, each_call_site_is_met_once) {
 }
 
 TEST_F(WriterTest, a_thousand_call_sites_are_told_apart) {
-  // The same place with other levels, so with other sites: 5 levels by 200 loggers.
+  // The same place with other levels is another site: 5 levels by 200 loggers.
   std::vector<LoggerState> states(200);
   std::vector<std::string> names(200);
   for (std::size_t index = 0; index < states.size(); ++index) {

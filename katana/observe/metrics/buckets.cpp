@@ -33,7 +33,7 @@ Result<Bounds> Bounds::make(std::vector<double> bounds) {
   Bounds made;
   made.count_ = bounds.size();
   made.padded_ = std::move(bounds);
-  // One at least: the search ends at a bound that nothing is above.
+  // At least one: the search ends at a bound that no value exceeds.
   made.padded_.resize((made.count_ / lanes + 1) * lanes, std::numeric_limits<double>::infinity());
   return made;
 }

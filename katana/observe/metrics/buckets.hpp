@@ -1,11 +1,11 @@
-// Buckets: where an observation is counted. Explicit bounds for those who know them, and log-linear
-// ones (as an HDR histogram has) for those who do not.
+// Buckets: the counters for ranges of observations. Explicit bounds for users who know them, and
+// log-linear ones (as in an HDR histogram) for others.
 //
 // Owns       Bounds its bounds.
-// Thread     immutable once made.
-// Allocates  Bounds at construction; nothing is allocated to find a bucket.
-// Fails      make() names what is wrong with the bounds.
-// Invariant  a bucket's upper bound belongs to it, as `le` says.
+// Thread     constant once made.
+// Allocates  Bounds at construction; finding a bucket allocates nothing.
+// Fails      make() names the mistake in the bounds.
+// Invariant  a bucket's upper bound belongs to it, as in `le`.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,18 @@ inline constexpr std::size_t bounds_max = 512;  // of one histogram
 // Explicit upper bounds of a histogram's buckets.
 class Bounds {
  public:
-  // None: one bucket for everything.
+  // Without bounds: one bucket for all values.
   Bounds();
   // At most bounds_max, finite, at or above zero, each above the one before. The bucket above the
-  // last one is always there.
+  // last bound always exists.
   static Result<Bounds> make(std::vector<double> bounds);
 
-  // With the one above the last bound.
+  // The number of buckets, including the one above the last bound.
   std::size_t bucket_count() const noexcept { return count_ + 1; }
   std::span<const double> values() const noexcept { return {padded_.data(), count_}; }  // ascending
 
-  // REQUIRES a value that is not NaN. Eight bounds at once, without a branch that depends on the
-  // value: which bucket it will be is what a predictor cannot know.
+  // REQUIRES a value that is not NaN. Compares eight bounds at once, without a branch that depends
+  // on the value: a predictor cannot know the bucket.
   std::size_t find(double value) const noexcept {
     const double* bound = padded_.data();
     std::size_t index = 0;
@@ -50,7 +50,7 @@ class Bounds {
 
  private:
   static constexpr std::size_t lanes = 8;
-  std::vector<double> padded_;  // filled up with +Inf, so that there is one above every value
+  std::vector<double> padded_;  // padded with +Inf: one bound is above every value
   std::size_t count_ = 0;
 };
 
@@ -59,7 +59,7 @@ std::vector<double> linear_bounds(double start, double width, std::size_t count)
 // `count` bounds: start, start × factor, …
 std::vector<double> exponential_bounds(double start, double factor, std::size_t count);
 
-// Whole numbers from 0 to value_max in buckets that are 2^-precision_bits of their value wide: 5
+// Buckets for whole numbers from 0 to value_max. Each is 2^-precision_bits of its value wide: 5
 // bits are 3 %, in 32 buckets for each power of two.
 class LogBuckets {
  public:
@@ -68,25 +68,25 @@ class LogBuckets {
   explicit LogBuckets(unsigned precision_bits = 5,
                       std::uint64_t value_max = 60'000'000'000) noexcept;
 
-  // One bucket for everything.
+  // One bucket for all values.
   static LogBuckets only_one() noexcept {
     LogBuckets one(0, 1);
     one.last_ = 0;
     return one;
   }
 
-  // For any value; those above value_max are counted in the last bucket.
+  // For any value; values above value_max are counted in the last bucket.
   std::size_t find(std::uint64_t value) const noexcept {
     return std::min(log_bucket(value, bits_), last_);
   }
-  // With the one for values above value_max.
+  // The number of buckets, including the one for values above value_max.
   std::size_t bucket_count() const noexcept { return last_ + 1; }
   // The largest value that is counted in bucket `index`. REQUIRES index < bucket_count() - 1.
   std::uint64_t upper(std::size_t index) const noexcept { return log_upper(index, bits_); }
   std::uint64_t lower(std::size_t index) const noexcept { return log_lower(index, bits_); }
   unsigned precision_bits() const noexcept { return bits_; }
-  // The buckets that end a power of two: what is told to a scraper, because a thousand lines for
-  // each series are more than it wants.
+  // The buckets that end a power of two. A scraper gets only these, because a thousand lines for
+  // each series are too many.
   std::vector<std::size_t> octave_ends() const;
 
   bool operator==(const LogBuckets&) const = default;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t region_bytes = cells_max * sizeof(std::uint64_t);
 
-// Zero, and without memory until it is touched. Null: no address space.
+// Returns zeros, without memory until they are used. Null: no address space.
 std::uint64_t* reserve(std::size_t bytes) noexcept {
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -27,14 +27,14 @@ struct Space {
   std::mutex mutex;                                      // guards everything below
   std::vector<std::uint64_t*> threads;                   // the cells of each living thread
   std::vector<std::uint64_t*> unused;                    // of ended threads, all zero again
-  std::uint64_t* ended = nullptr;                        // what ended threads left
+  std::uint64_t* ended = nullptr;                        // the sums of ended threads
   std::vector<bool> holds_double;                        // by cell
   std::map<std::size_t, std::vector<std::size_t>> free;  // first cells of free ranges, by count
   std::size_t next = nobodys_cells;                      // first cell that was never taken
   std::size_t taken = 0;
 };
 
-// Never destroyed: a thread may end, and count, after the statics of the program are gone.
+// Never destroyed: a thread may end, and count, after the program's statics are destroyed.
 Space& space() noexcept {
   static Space& only = *new Space;
   return only;
@@ -99,8 +99,8 @@ std::uint64_t* join(Space& all) noexcept {
   return cells;
 }
 
-// The first cell of the smallest free range that is large enough; what is left of it stays free. 0
-// when there is none.
+// The first cell of the smallest free range that is large enough; the rest of it stays free. 0 when
+// there is none.
 std::size_t take_free(Space& all, std::size_t count) {
   const auto found = all.free.lower_bound(count);
   if (found == all.free.end()) return 0;
@@ -144,7 +144,7 @@ void give(const Range& range) noexcept {
     all.ended[cell] = 0;
     for (std::uint64_t* const thread : all.threads) {
       const std::atomic_ref theirs(thread[cell]);
-      // A load first: a page that the thread never touched need not become memory.
+      // Loads first: a page that the thread never used need not become memory.
       if (theirs.load(std::memory_order_relaxed) != 0) theirs.store(0, std::memory_order_relaxed);
     }
   }
@@ -153,7 +153,7 @@ void give(const Range& range) noexcept {
   try {
     all.free[range.count].push_back(range.first);
   } catch (const std::bad_alloc&) {
-    // The cells are not taken again: a small loss in a process that has no memory left.
+    // The cells are not reused: a small loss in a process without memory.
   }
 }
 
@@ -190,7 +190,7 @@ std::uint64_t Reading::sum(const Range& range, std::size_t index) const noexcept
   return total;
 }
 
-// One thread after the other, whose cells lie together.
+// One thread after another, because a thread's cells lie together.
 void Reading::sums(const Range& range, std::size_t index,
                    std::span<std::uint64_t> sums) const noexcept {
   const Space& all = space();

@@ -1,22 +1,21 @@
-// Cells: 64-bit numbers that every thread adds to in its own memory, and that are added up by
-// readers.
+// Cells: 64-bit numbers that every thread adds to in its own memory; readers add them up.
 //
 //   add      one thread, its own cell: a load, an addition, a store; no lock, no locked
 //            instruction, no cache line that another thread writes
-//   sum      what ended threads left behind, and every living thread's cell
+//   sum      the cells of ended threads, and every living thread's cell
 //
 // Owns       process-wide: address space for cells_max cells (32 MiB) of each thread that adds, and
-//            for what ended threads left; memory follows page by page. A range belongs to its
+//            of all ended threads together. Memory is used page by page. A range belongs to its
 //            taker until give().
 // Thread     any. sum() sees at least every addition that happened before it.
-// Allocates  the address space the first time that a thread adds. Is there none, the addition goes
-//            to the cells of ended threads under a lock, and nothing is lost.
+// Allocates  the address space at a thread's first addition. If there is none, the addition goes to
+//            the cells of ended threads under a lock, and nothing is lost.
 // Fails      take() is an Error when cells_max are taken.
 // Invariant  a sum of additions never goes backwards: a thread's cells are moved to those of ended
 //            threads under the lock that sum() holds.
 //
-// The cells are process-wide, and not a registry's, because the address of a thread's own cell must
-// be found in two instructions: one thread_local base and an offset. See docs/decisions/0013.
+// The cells belong to the process, not to a registry. The address of a thread's own cell must be
+// found in two instructions: one thread_local base and an offset. See docs/decisions/0013.
 #pragma once
 
 #include <atomic>
@@ -50,44 +49,44 @@ namespace katana::metrics::cells {
 // Limit of the process; a cell takes 8 bytes for each thread that adds.
 inline constexpr std::size_t cells_max = 4 * 1024 * 1024;
 
-// Consecutive cells. The first two of all have no owner: what is added there is never seen,
-// which is what a default-constructed instrument is for.
+// Consecutive cells. The first two of all have no owner: additions there are never seen.
+// Default-constructed instruments use them.
 struct Range {
   std::size_t first = 0;  // index of the first cell
   std::size_t count = 1;  // at least 1
 };
-// Where a cell is from the base of a thread's cells, in bytes: what handles keep, because adding it
-// takes no scaled index.
+// The place of a cell from the base of a thread's cells, in bytes. Handles keep it, because adding
+// it needs no scaled index.
 using Offset = std::size_t;
 // Offset of the first cell.
 inline constexpr Offset offset_of(const Range& range) noexcept {
   return range.first * sizeof(std::uint64_t);
 }
-inline constexpr std::size_t nobodys_cells = 2;  // where default-constructed instruments count
+inline constexpr std::size_t nobodys_cells = 2;  // cells of default-constructed instruments
 
-// What the first cell of a range holds: a count, or the bits of a double.
+// The content of the first cell of a range: a count, or the bits of a double.
 enum class First : std::uint8_t { count, holds_double };
-// `count` cells that are all zero. REQUIRES count ≥ 1.
+// Takes `count` cells that are all zero. REQUIRES count ≥ 1.
 Result<Range> take(std::size_t count, First first = First::count);
-// Sets them to zero for the next taker. REQUIRES that no thread adds to them any more.
+// Sets the cells to zero for the next taker. REQUIRES that no thread adds to them any more.
 void give(const Range& range) noexcept;
 
 namespace detail {
 
 inline constinit thread_local std::uint64_t* cells_here = nullptr;
 
-// This thread's cells, reserved if need be; null when there is no address space, or the thread is
+// This thread's cells, reserved if necessary; null without address space, or when the thread is
 // about to end.
 [[gnu::cold, gnu::noinline]] std::uint64_t* reserve_here() noexcept;
 [[gnu::cold, gnu::noinline]] void add_to_ended(std::size_t cell, std::uint64_t count) noexcept;
 [[gnu::cold, gnu::noinline]] void add_to_ended(std::size_t cell, double amount) noexcept;
 
-// Not fetch_add: only the owner writes. relaxed: readers want this number and nothing that was
-// written before it.
+// Not fetch_add: only the owner writes. relaxed: readers need this number, and no earlier writes.
 inline void add(std::uint64_t& cell, std::uint64_t count) noexcept {
 #if KATANA_ADD_IN_ONE_INSTRUCTION
-  // The same load, addition and store; the compiler makes three instructions of an atomic load and
-  // store, and a quarter more time. An aligned store of eight bytes is whole to every reader.
+  // The same load, addition and store as below. For an atomic load and store the compiler makes
+  // three instructions, which take a quarter longer. Every reader sees an aligned store of eight
+  // bytes as a whole.
   asm("addq %1, %0" : "+m"(cell) : "re"(count) : "cc");
 #else
   const std::atomic_ref<std::uint64_t> own(cell);
@@ -102,7 +101,7 @@ inline void add(std::uint64_t& cell, double amount) noexcept {
 
 }  // namespace detail
 
-// This thread's cells, or null: then the caller adds with add_to_ended().
+// This thread's cells; null: the caller adds with add_to_ended().
 inline std::uint64_t* here() noexcept {
   std::uint64_t* const cells = detail::cells_here;
   if (cells != nullptr) [[likely]] {
@@ -127,17 +126,17 @@ inline void add(Offset offset, std::uint64_t count) noexcept {
 // Adds to the first cell of the range.
 inline void add(const Range& range, std::uint64_t count) noexcept { add(offset_of(range), count); }
 
-// Holds the lock under which cells are made, moved and added up: no thread that adds waits for it,
-// but one that begins or ends does. Keep it for some hundred sums, not for thousands.
+// Holds the lock under which cells are made, moved and added up. No adding thread waits for it, but
+// a thread that begins or ends does. Keep it for some hundred sums, not for thousands.
 class Reading {
  public:
   Reading() noexcept;
   // Cell `index` of the range.
   std::uint64_t sum(const Range& range, std::size_t index = 0) const noexcept;
-  // As many cells as there are places in `sums`, from cell `index` on. REQUIRES that the range has
+  // Sums as many cells as `sums` has places, from cell `index` on. REQUIRES that the range has
   // them.
   void sums(const Range& range, std::size_t index, std::span<std::uint64_t> sums) const noexcept;
-  // The first cell, taken as First::holds_double.
+  // The sum of the first cell, taken as First::holds_double.
   double sum_double(const Range& range) const noexcept;
 
  private:

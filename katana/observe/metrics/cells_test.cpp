@@ -144,7 +144,7 @@ TEST(Cells, run_out_with_an_error_that_says_what_to_do) {
   EXPECT_EQ(second.error().code(), Code::resource_exhausted);
   EXPECT_NE(second.error().describe().find("fewer series"), std::string::npos);
   give(*first);
-  auto part = take(10), rest = take(half - 10);  // what is free is divided
+  auto part = take(10), rest = take(half - 10);  // a free range is divided
   ASSERT_TRUE(part && rest);
   EXPECT_EQ(part->first, first->first);
   EXPECT_EQ(rest->first, first->first + 10);

@@ -9,7 +9,7 @@
 namespace katana::metrics {
 namespace {
 
-// Series that are written under one hold of the locks: some tens of microseconds.
+// The series that are written under one hold of the locks: some tens of microseconds.
 constexpr std::size_t batch_series = 512;
 
 std::string_view trim(std::string_view text) {
@@ -62,7 +62,7 @@ Format choose_format(std::string_view accept) noexcept {
   return open_metrics > 0 && open_metrics >= text ? Format::open_metrics : Format::prometheus;
 }
 
-// What is left of the caller's piece.
+// The rest of the caller's piece.
 class Exposition::Piece {
  public:
   explicit Piece(std::span<char> out) noexcept
@@ -80,7 +80,7 @@ class Exposition::Piece {
     at_ = write_value(at_, value);
     *at_++ = '\n';
   }
-  // False, and nothing written: no room.
+  // False, and nothing is written: no room.
   template <class Value>
   bool line(std::string_view text, Value value) noexcept {
     if (!has_capacity(text.size() + value_bytes_max + 1)) return false;
@@ -101,7 +101,7 @@ Exposition::Exposition(Registry& registry, Format format) : format_(format) {
   begin_family();
 }
 
-// The head of the next family that has series; of the end when there is none.
+// The head of the next family that has series; the head of the end when there is none.
 void Exposition::begin_family() {
   series_ = line_ = 0;
   begun_ = false;
@@ -164,7 +164,7 @@ bool Exposition::fill_values(const detail::FamilyState& family, std::size_t end,
   return true;
 }
 
-// All buckets under one lock, and their sums from there on.
+// Reads all buckets under one lock, then sums them up.
 void Exposition::snap_histogram(const detail::FamilyState& family) {
   const cells::Range& cells = family.cells(series_);
   const std::size_t buckets = cells.count - 1;

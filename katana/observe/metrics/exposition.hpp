@@ -1,15 +1,15 @@
-// Exposition: a registry as text for a scraper, in pieces of the size that the caller has room for.
+// Exposition: a registry as text for a scraper, in pieces of the caller's size.
 //
 //   Exposition exposition(registry, Format::prometheus);
 //   while (!exposition.done()) sink.write({piece, exposition.fill(piece)});
 //
-// Owns       its place in the registry, and the histogram that it is in the midst of.
+// Owns       its place in the registry, and the histogram that it is writing.
 // Borrows    the Registry, which must outlive it.
-// Thread     one; those who count and those who register go on meanwhile.
-// Allocates  little: what it holds does not grow with the number of series.
-// Fails      never. A piece smaller than piece_bytes_min is the caller's defect.
-// Invariant  every histogram is told from one moment: buckets rise, and +Inf equals _count.
-//            Different series may be told from different moments.
+// Thread     one; counting and registering go on meanwhile.
+// Allocates  little: its memory does not grow with the number of series.
+// Fails      never. A piece smaller than piece_bytes_min is the caller's mistake.
+// Invariant  the text of a histogram is of one moment: buckets rise, and +Inf equals _count.
+//            Different series may be of different moments.
 #pragma once
 
 #include <cstdint>
@@ -31,23 +31,23 @@ inline constexpr std::string_view prometheus_content_type =
 // Content-Type of Format::open_metrics.
 inline constexpr std::string_view open_metrics_content_type =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
-// For the header Content-Type.
+// The value of the header Content-Type.
 constexpr std::string_view content_type(Format format) noexcept {
   return format == Format::prometheus ? prometheus_content_type : open_metrics_content_type;
 }
-// OpenMetrics when an Accept field prefers it to plain text: what Prometheus sends. Text otherwise.
+// OpenMetrics when an Accept field prefers it to plain text, as Prometheus does; otherwise text.
 Format choose_format(std::string_view accept) noexcept;
 
 class Exposition {
  public:
-  // The longest line that the limits of family.hpp permit, and more.
+  // More than the longest line that the limits of family.hpp permit.
   static constexpr std::size_t piece_bytes_min = 16 * 1024;
 
   // Refreshes the registry.
   Exposition(Registry& registry, Format format);
 
-  // Fills the front of `out`, whole lines, and returns how many bytes; 0 only when done() is true.
-  // REQUIRES out.size() ≥ piece_bytes_min.
+  // Fills the front of `out` with whole lines and returns the number of bytes; 0 only when done()
+  // is true. REQUIRES out.size() ≥ piece_bytes_min.
   std::size_t fill(std::span<char> out);
   bool done() const noexcept { return done_; }
 
@@ -60,21 +60,21 @@ class Exposition {
   bool fill_histogram(const detail::FamilyState& family, Piece& piece);
   void snap_histogram(const detail::FamilyState& family);
 
-  std::vector<detail::FamilyState*> families_;  // as they were when it began
+  std::vector<detail::FamilyState*> families_;  // as they were at the beginning
   const Format format_;
-  bool at_end_ = false;  // head_ is what stands behind the last family
+  bool at_end_ = false;  // head_ is the text behind the last family
   bool done_ = false;
   std::size_t family_ = 0;
   std::size_t series_ = 0;
   std::size_t line_ = 0;
   bool begun_ = false;                 // the family's HELP and TYPE are written
-  std::string_view head_;              // … and this is what they say
+  std::string_view head_;              // … and this is their text
   std::vector<std::uint64_t> counts_;  // of each bucket
-  std::vector<std::uint64_t> told_;    // cumulative, as they are told
+  std::vector<std::uint64_t> told_;    // cumulative, as they are written
   double sum_ = 0;
 };
 
-// All of it, appended to anything that has append(std::string_view): Text, std::string.
+// Appends all of it to any object with append(std::string_view): Text, std::string.
 template <class Sink>
 void write_exposition(Registry& registry, Format format, Sink& sink) {
   std::vector<char> piece(Exposition::piece_bytes_min);

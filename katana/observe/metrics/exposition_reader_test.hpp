@@ -1,4 +1,4 @@
-// ExpositionReader: a strict reader of both formats, for tests: everything that a scraper may
+// ExpositionReader: a strict reader of both formats, for tests. Everything that a scraper may
 // refuse is an error here.
 #pragma once
 
@@ -34,7 +34,7 @@ class ExpositionReader {
     read(text);
   }
 
-  // What is wrong, one line each; empty when nothing is.
+  // The mistakes, one line each; empty when there are none.
   std::string errors;
   std::map<std::string, ReadFamily> families;
 
@@ -200,7 +200,7 @@ class ExpositionReader {
     if (family.type == "histogram") check_histogram(name, family);
   }
 
-  // Buckets of a series stand together, rise in bound and count, and end with +Inf: _count.
+  // Buckets of a series are adjacent, rise in bound and count, and end with +Inf: _count.
   void check_histogram(const std::string& name, const ReadFamily& family) {
     double bound = -INFINITY, count = 0;
     bool ended = false;

@@ -105,7 +105,7 @@ TEST(Exposition, of_everything_is_read_back_by_a_strict_reader) {
   }
 }
 
-// Status of promtool with the text on its input, and what it says; nothing when it is not there.
+// promtool's exit status and output for the text; nothing without promtool.
 std::optional<std::pair<int, std::string>> run_promtool(const std::string& text) {
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) return std::nullopt;
   const std::string path = testing::TempDir() + "katana_exposition_test.prom";
@@ -127,7 +127,7 @@ TEST(Exposition, passes_promtool_without_a_remark) {
   if (!verdict) GTEST_SKIP() << "promtool is not installed (package prometheus): make setup";
   EXPECT_EQ(verdict->first, 0) << verdict->second;
   EXPECT_EQ(verdict->second, "");
-  // And it would say so.
+  // promtool would report a mistake.
   const auto other = run_promtool("# TYPE a counter\na 1\na 2\n");
   EXPECT_NE(other->first, 0);
 }

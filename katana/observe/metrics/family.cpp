@@ -41,14 +41,14 @@ std::vector<std::size_t> told_buckets_of(const LogShape& shape) {
   for (const std::uint64_t value : shape.told) told.push_back(shape.buckets.find(value));
   std::ranges::sort(told);
   told.erase(std::ranges::unique(told).begin(), told.end());
-  // The last bucket is that of values without a bound, which +Inf tells.
+  // The last bucket holds values without a bound, which +Inf counts.
   if (!told.empty() && told.back() + 1 == shape.buckets.bucket_count()) told.pop_back();
   return told;
 }
 
 std::string head_of(Kind kind, const Description& description, bool open_metrics) {
   const bool is_counter = kind == Kind::counter || kind == Kind::observed_counter;
-  // In text 0.0.4 a family is what its samples are called.
+  // In text 0.0.4 a family has the name of its samples.
   const std::string name = description.name + (is_counter && !open_metrics ? "_total" : "");
   std::string head = fmt::format("# HELP {} ", name);
   append_help(head, description.help, open_metrics);
@@ -77,7 +77,7 @@ void FamilyState::set_bounds(Bounds bounds) {
     le_.push_back(canonical_number(bounds_->values()[index]));
     told_.push_back(index);
   }
-  lines_per_series_ = le_.size() + 3;  // and +Inf, _sum, _count
+  lines_per_series_ = le_.size() + 3;  // plus +Inf, _sum, _count
 }
 
 void FamilyState::set_shape(const LogShape& shape) {

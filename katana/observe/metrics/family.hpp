@@ -1,13 +1,13 @@
-// Family: what the series of one name share, and the text that stands before their values.
+// Family: the series of one name, their common data, and the text in front of their values.
 //
 // Owns       its series: cells or a value each, and their pre-rendered text. Series are never
-//            removed, so a handle stays valid as long as the Registry.
+//            removed: a handle stays valid as long as the Registry.
 // Thread     any; its own mutex. Handles do not take it.
 // Allocates  when a series is resolved for the first time.
-// Fails      resolve() is an Error that names the family: wrong number of values, a value longer
-//            than label_bytes_max, more series than the family may have. with() gives the overflow
-//            series instead.
-// Invariant  text of series `n`, line `l` never changes once it is there.
+// Fails      resolve() returns an Error that names the family. It fails for a wrong number of
+//            values, a value longer than label_bytes_max, and too many series. with() returns the
+//            overflow series instead.
+// Invariant  the text of series `n`, line `l` never changes once it exists.
 #pragma once
 
 #include <array>
@@ -30,9 +30,9 @@
 
 namespace katana::metrics {
 
-// Kinds of instruments. observed_counter: its value is asked for at each scrape.
+// Kinds of instruments. observed_counter: its value is read at each scrape.
 enum class Kind : std::uint8_t { counter, gauge, observed_counter, histogram, log_histogram };
-// "counter", "gauge", "histogram": as a scraper is told.
+// "counter", "gauge", "histogram": the kind for a scraper.
 std::string_view kind_name(Kind kind) noexcept;
 
 inline constexpr std::size_t name_bytes_max = 200;       // of a metric
@@ -40,10 +40,10 @@ inline constexpr std::size_t help_bytes_max = 1000;      // of Description::help
 inline constexpr std::size_t labels_max = 16;            // of one metric
 inline constexpr std::size_t label_name_bytes_max = 64;  // of one label
 inline constexpr std::size_t label_bytes_max = 256;      // of a label's value
-// What stands for the label values of the series that had no room: `{method="_overflow"}`.
+// The label value of the series for all others that had no room: `{method="_overflow"}`.
 inline constexpr std::string_view overflow_value = "_overflow";
 
-// What registers a family. The same description again gives the same family.
+// The description of a family. The same description again gives the same family.
 struct Description {
   std::string name = {};  // [a-zA-Z_:][a-zA-Z0-9_:]*; of a counter with or without "_total"
   std::string help = {};  // one sentence; required
@@ -54,13 +54,13 @@ struct Description {
   bool operator==(const Description&) const = default;
 };
 
-// How a log-linear histogram is told: its whole numbers by `divisor`.
-// Divided, because 63 / 1e9 is 6.3e-08 and 63 * 1e-9 is not.
+// How a log-linear histogram is exposed: its whole numbers divided by `divisor`. It divides,
+// because 63 / 1e9 is 6.3e-08 and 63 * 1e-9 is not.
 struct LogShape {
   LogBuckets buckets = LogBuckets();  // precision and largest value
   double divisor = 1e9;               // nanoseconds in, seconds out
-  // What a scraper is told: of each of these values, as they are counted, its bucket. Empty: the
-  // buckets that end a power of two.
+  // The exposed buckets: those of these values, in counted units. Empty: the buckets that end a
+  // power of two.
   std::vector<std::uint64_t> told = {};
 
   bool operator==(const LogShape&) const = default;
@@ -72,7 +72,7 @@ namespace detail {
 
 class FamilyState {
  public:
-  // Behind the value of a label. No byte of UTF-8, and so in no value.
+  // Follows the value of a label. It is no byte of UTF-8, and therefore in no value.
   static constexpr char separator = '\xff';
 
   FamilyState(Kind kind, Description description);
@@ -90,8 +90,8 @@ class FamilyState {
   const std::optional<LogShape>& shape() const noexcept { return shape_; }
 
   Result<std::uint32_t> resolve(std::span<const std::string_view> values);
-  // The overflow series where resolve() would fail; `overflowed` says so. Nothing when the process
-  // has no cells left for even that.
+  // Returns the overflow series where resolve() would fail, and sets `overflowed`. Nothing when the
+  // process has no cells left even for that.
   std::optional<std::uint32_t> resolve_or_overflow(std::span<const std::string_view> values,
                                                    bool& overflowed);
 
@@ -100,25 +100,25 @@ class FamilyState {
   Histogram histogram(std::uint32_t series);
   LogHistogram log_histogram(std::uint32_t series);
 
-  // ---- what the exposition reads, under lock()
+  // ---- read by the exposition, under lock()
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
   std::size_t series_count() const noexcept { return cells_.size(); }
   std::size_t lines_per_series() const noexcept { return lines_per_series_; }
-  // What stands before the first series: HELP and TYPE, and UNIT of OpenMetrics.
+  // The text before the first series: HELP and TYPE, and UNIT of OpenMetrics.
   const std::string& head(bool open_metrics) const noexcept { return heads_[open_metrics ? 1 : 0]; }
-  // What stands before the value: `name{label="value"} `.
+  // The text before the value: `name{label="value"} `.
   std::string_view text(std::size_t series, std::size_t line) const noexcept {
     const std::size_t index = series * lines_per_series_ + line;
     const std::size_t begin = index == 0 ? 0 : text_ends_[index - 1];
     return {text_.data() + begin, text_ends_[index] - begin};
   }
-  // The values of its labels, escaped as in its text, each with `separator` behind it.
+  // The values of its labels, escaped as in its text, each followed by `separator`.
   std::string_view label_values(std::size_t series) const noexcept { return *keys_[series]; }
   const cells::Range& cells(std::size_t series) const noexcept { return cells_[series]; }
   double value_of(std::size_t series) const noexcept {
     return values_[series].load(std::memory_order_relaxed);
   }
-  // Buckets that are told, by the index of the last one that each includes.
+  // The exposed buckets, by the index of the last bucket that each includes.
   const std::vector<std::size_t>& told_buckets() const noexcept { return told_; }
 
  private:
@@ -139,11 +139,11 @@ class FamilyState {
   const std::array<std::string, 2> heads_;
   std::optional<Bounds> bounds_;
   std::optional<LogShape> shape_;
-  std::vector<std::string> le_;  // texts of the bounds that are told, without +Inf
+  std::vector<std::string> le_;  // texts of the exposed bounds, without +Inf
   std::vector<std::size_t> told_;
   std::size_t lines_per_series_ = 1;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the next members
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> by_values_;
   std::vector<const std::string*> keys_;  // of by_values_, by series
   std::vector<cells::Range> cells_;
@@ -156,13 +156,12 @@ class FamilyState {
 
 }  // namespace detail
 
-// A family of series that are told apart by the values of its labels. Copy it freely.
+// A family of series that differ in the values of its labels. Copy it freely.
 template <class Instrument>
 class Family {
  public:
-  // The series of these values, in the order of the labels; made when it is new. Bytes that are
-  // not UTF-8 become U+FFFD. Values longer than label_bytes_max and series beyond the limit are
-  // Errors.
+  // The series of these values, in the order of the labels; made when it is new. Bytes that are not
+  // UTF-8 become U+FFFD. Values longer than label_bytes_max and series beyond the limit are Errors.
   Result<Instrument> resolve(std::span<const std::string_view> values) const {
     auto series = state_->resolve(values);
     if (!series) return std::unexpected(series.error());
@@ -171,8 +170,8 @@ class Family {
   Result<Instrument> resolve(std::initializer_list<std::string_view> values) const {
     return resolve(std::span(values.begin(), values.size()));
   }
-  // For values that come from a client: never fails. Values that resolve() would refuse are
-  // counted in one series whose labels all say "_overflow", and in katana_metrics_overflowed_total.
+  // For values that come from a client: never fails. Values that resolve() would refuse are counted
+  // in one series, whose labels are all "_overflow", and in katana_metrics_overflowed_total.
   // REQUIRES as many values as there are labels.
   template <class... Values>
   Instrument with(const Values&... values) const {

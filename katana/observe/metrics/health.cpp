@@ -108,7 +108,7 @@ CheckReport CheckState::report(Instant now) const {
   }
   report.took = took_;
   if (!known_) return report;
-  // It ended, but later than it may.
+  // It ended, but too late.
   if (passed_ && took_ > check_.timeout) {
     report.status = CheckStatus::timed_out;
     report.detail = fmt::format("took {:.0f} ms; its limit is {:.0f} ms", milliseconds_of(took_),
@@ -120,14 +120,14 @@ CheckReport CheckState::report(Instant now) const {
   return report;
 }
 
-// One check and its thread, which holds it alive.
+// One check and its thread, which keeps it alive.
 struct HealthChecks::Runner {
   Runner(Check check, std::function<Instant()> now)
       : state(std::move(check)), clock(std::move(now)) {}
 
   CheckState state;
   const std::function<Instant()> clock;
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the next members
   std::condition_variable_any changed;
   bool wanted = false;
   bool ended = false;

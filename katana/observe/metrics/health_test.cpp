@@ -253,7 +253,7 @@ TEST(HealthChecks, that_end_tell_a_running_check_to_stop) {
 }
 
 TEST(HealthChecks, that_end_do_not_wait_for_one_that_hangs) {
-  static std::latch release(1), ended(1);  // what a check left behind refers to must live on
+  static std::latch release(1), ended(1);  // a check left behind still refers to these
   static std::atomic<bool> begun = false;
   {
     HealthChecks checks({.clock = {}, .stop_timeout = milliseconds(1)});

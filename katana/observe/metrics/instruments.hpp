@@ -1,5 +1,5 @@
-// Counter, Gauge, ObservedCounter, Histogram, LogHistogram: handles to one series each. Resolve one
-// from its family once, keep it, copy it.
+// Counter, Gauge, ObservedCounter, Histogram, LogHistogram: handles to one series each. Resolve a
+// handle from its family once, keep it, copy it.
 //
 // Owns       nothing.
 // Borrows    its series, which lives as long as the Registry.
@@ -23,9 +23,9 @@ class Counter {
  public:
   Counter() noexcept = default;
   explicit Counter(const cells::Range& cell) noexcept : offset_(cells::offset_of(cell)) {}
-  // About a nanosecond, without a lock.
+  // Takes about a nanosecond, without a lock.
   void add(std::uint64_t count = 1) const noexcept { cells::add(offset_, count); }
-  // Of all threads. Takes a lock: for tests and reports, not for decisions in a hot path.
+  // The sum of all threads. Takes a lock: for tests and reports, not for decisions in a hot path.
   std::uint64_t value() const noexcept {
     return cells::Reading().sum({offset_ / sizeof(std::uint64_t), 1});
   }
@@ -43,19 +43,19 @@ class Gauge {
  public:
   Gauge() noexcept = default;
   explicit Gauge(std::atomic<double>& value) noexcept : value_(&value) {}
-  // The last one wins.
+  // Sets the value; the last call wins.
   void set(double value) const noexcept { value_->store(value, std::memory_order_relaxed); }
   // May be negative.
   void add(double amount) const noexcept { value_->fetch_add(amount, std::memory_order_relaxed); }
-  void subtract(double amount) const noexcept { add(-amount); }  // of what add() added
-  // At this moment.
+  void subtract(double amount) const noexcept { add(-amount); }  // an earlier add()
+  // The value at this moment.
   double value() const noexcept { return value_->load(std::memory_order_relaxed); }
 
  private:
   std::atomic<double>* value_ = &detail::nobodys_value;
 };
 
-// A counter that is kept elsewhere and read from there before each scrape: the kernel's, a pool's.
+// A counter of another owner, such as the kernel or a pool, that is read before each scrape.
 class ObservedCounter {
  public:
   ObservedCounter() noexcept = default;
@@ -79,7 +79,7 @@ class Histogram {
   Histogram(const cells::Range& cells, const Bounds& bounds) noexcept
       : offset_(cells::offset_of(cells)), bounds_(&bounds), cells_(cells) {}
 
-  // A negative value or NaN is observed as zero: the sum is a counter for scrapers.
+  // A negative value or NaN is observed as zero: scrapers see the sum as a counter.
   void observe(double value) const noexcept {
     value = value > 0 ? value : 0;
     const std::size_t bucket = bounds_->find(value);
@@ -102,18 +102,18 @@ class Histogram {
   cells::Range cells_;
 };
 
-// What a LogHistogram held at one moment.
+// The content of a LogHistogram at one moment.
 struct LogSnapshot {
   LogBuckets buckets;                 // which bucket has which values
   std::vector<std::uint64_t> counts;  // by bucket
   std::uint64_t count = 0;            // of all buckets
   std::uint64_t sum = 0;              // of all observations, as they were counted
 
-  // The largest value of the bucket that holds the observation of rank ⌈q × count⌉, 0 ≤ q ≤ 1: off
-  // by at most 2^-precision_bits. 0 when there is none.
+  // The largest value of the bucket that holds the observation of rank ⌈q × count⌉, 0 ≤ q ≤ 1. The
+  // error is at most 2^-precision_bits. 0 without observations.
   std::uint64_t quantile(double q) const noexcept;
 
-  // For the same buckets: both together; what came since an earlier one.
+  // For the same buckets: the sum of both; the difference to an earlier snapshot.
   LogSnapshot& operator+=(const LogSnapshot& other);
   LogSnapshot& operator-=(const LogSnapshot& earlier);
 };
@@ -134,7 +134,7 @@ class LogHistogram {
     cells::detail::add(own[1 + bucket], std::uint64_t{1});
     cells::detail::add(own[0], value);
   }
-  // In nanoseconds. A negative duration, as clocks that were set give, is observed as zero.
+  // In nanoseconds. A negative duration, for example of a clock that was set, is observed as zero.
   void observe(Duration duration) const noexcept {
     observe(duration.ns > 0 ? static_cast<std::uint64_t>(duration.ns) : std::uint64_t{0});
   }

@@ -61,7 +61,7 @@ std::unexpected<Error> malformed(const std::string& path) {
   return fail(Code::data_loss, fmt::format("'{}' does not have the format of proc(5)", path));
 }
 
-// The words of the line that begins with `name`, behind it.
+// The words behind `name` on the line that begins with it.
 std::vector<std::string_view> words_after(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
@@ -82,13 +82,13 @@ Result<double> read_boot_time(const std::string& root) {
   return *seconds;
 }
 
-// figures.start_time_seconds is found if it is not known yet: the file that has it is a long one.
+// Finds figures.start_time_seconds if it is not known yet: its file is a long one.
 Result<void> read_stat(const std::string& root, const ProcessUnits& units,
                        ProcessStatistics& statistics) {
   const std::string path = root + "/self/stat";
   auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
-  // The name in parentheses may itself contain spaces and parentheses: fields count from the last.
+  // The name in parentheses may contain spaces and parentheses: fields count from the last one.
   const std::size_t name_end = text->rfind(')');
   if (name_end == std::string::npos) return malformed(path);
   const auto words = split(std::string_view(*text).substr(name_end + 1));
@@ -121,7 +121,7 @@ Result<void> read_descriptors(const std::string& root, ProcessStatistics& statis
   double count = 0;
   while (const dirent* const entry = ::readdir(entries)) count += entry->d_name[0] != '.' ? 1 : 0;
   ::closedir(entries);
-  statistics.open_fds = std::max(0.0, count - 1);  // one was open to look
+  statistics.open_fds = std::max(0.0, count - 1);  // except the one opened for this
   const std::string path = root + "/self/limits";
   auto text = read_file(path);
   if (!text) return std::unexpected(text.error());

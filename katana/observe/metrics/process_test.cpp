@@ -13,7 +13,7 @@
 namespace katana::metrics {
 namespace {
 
-// Our own proc, whose figures are known.
+// A proc of the test, whose figures are known.
 class ProcessTest : public testing::Test {
  protected:
   ProcessTest() {

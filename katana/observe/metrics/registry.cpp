@@ -25,7 +25,7 @@ Result<void> check_name(Kind kind, const Description& description) {
                               "with a digit",
                               name_bytes_max));
   }
-  // Of a counter the end was taken off before.
+  // The suffix of a counter was removed before.
   for (const std::string_view suffix :
        {"_total", "_created", "_bucket", "_sum", "_count", "_info"}) {
     const bool of_gauge = kind == Kind::gauge && suffix == "_info";
@@ -150,7 +150,7 @@ Result<detail::FamilyState*> Registry::add(Kind kind, Description description,
 
 void detail::count_overflow(Registry& registry, const FamilyState& family) {
   const std::array<std::string_view, 1> name{family.description().name};
-  // Without a cell for it the process has run out of them, and nothing can be counted any more.
+  // Without a cell for it the process has run out of cells, and nothing can be counted any more.
   if (const auto series = registry.overflowed_->resolve(name)) {
     registry.overflowed_->counter(*series).add();
   }

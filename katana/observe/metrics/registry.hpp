@@ -9,12 +9,12 @@
 // Owns       every family and its series, until it is destroyed.
 // Thread     any.
 // Allocates  when families and series are made.
-// Fails      registering is an Error that names the metric and what to change. Wrong are a name or
-//            label that Prometheus would refuse, no help, and a name with another description. The
-//            same description again gives the same family.
+// Fails      registering returns an Error that names the metric and the remedy. Mistakes are a name
+//            or label that Prometheus would refuse, a missing help, and a name with another
+//            description. The same description again returns the same family.
 // Invariant  no two families expose a sample of the same name.
 //
-// There is no global registry: main() makes one and gives it to those who count.
+// There is no global registry: main() makes one and passes it on.
 #pragma once
 
 #include <functional>
@@ -54,26 +54,26 @@ class Registry {
   Result<LogHistogram> log_histogram(std::string name, std::string help,
                                      const LogShape& shape = {});
 
-  // Called before each scrape, one at a time, by the thread that scrapes: sets gauges and observed
-  // counters to what is kept elsewhere. Its borrowed objects must last until stop_refreshing(), or
-  // outlive the registry.
+  // Called before each scrape, one at a time, by the scraping thread: sets gauges and observed
+  // counters to the values of other owners. Its borrowed objects must last until stop_refreshing(),
+  // or outlive the registry.
   void before_scrape(std::function<void()> refresh);
 
-  // For figures that take a moment: `ask` has them brought, and the refresh() that follows has
-  // those that came. Called and ended as the functions of before_scrape().
+  // For figures that take a moment: `ask` requests them, and the next refresh() uses those that
+  // have arrived. Called and ended like the functions of before_scrape().
   void ask_before_scrape(std::function<void()> ask);
-  // Calls none of them from here on, and waits for those that run: what they borrow may go.
+  // Calls none of them from here on, and waits for running ones: their borrowed objects may then be
+  // destroyed.
   void stop_refreshing();
 
-  // The sum of all series of a log histogram, without those whose labels have the text
-  // `except`. Nothing when there is no such family, or no series. For reports, as
-  // LogHistogram::snapshot().
+  // The sum of all series of a log histogram, except those whose labels contain the text `except`.
+  // Nothing if there is no such family or no series. For reports, like LogHistogram::snapshot().
   std::optional<LogSnapshot> sum_of(std::string_view name, std::string_view except = {}) const;
 
   // ---- for the exposition, and for exporters
   void ask();
   void refresh();
-  // Those that there are; none is ever removed.
+  // The present families; none is ever removed.
   std::vector<detail::FamilyState*> families() const;
 
  private:
@@ -91,7 +91,7 @@ class Registry {
   std::unordered_map<std::string, detail::FamilyState*> by_sample_name_;
   std::mutex refresh_mutex_;  // guards refreshers, and is held while they run
   std::vector<std::function<void()>> refreshers_;
-  std::vector<std::function<void()>> askers_;  // guarded as these
+  std::vector<std::function<void()>> askers_;  // guarded by refresh_mutex_, too
   detail::FamilyState* overflowed_ = nullptr;
 };
 

@@ -131,7 +131,7 @@ TEST_F(RegistryTest, series_beyond_the_limit_are_refused_or_counted_in_the_overf
   const std::string message = refusal(hits->resolve({"d"}));
   EXPECT_NE(message.find("metric 'hits' has 3 series, which is its limit"), std::string::npos);
   EXPECT_NE(message.find("raise series_max"), std::string::npos);
-  EXPECT_EQ(refusal(hits->resolve({"a"})), "accepted");  // what is there stays
+  EXPECT_EQ(refusal(hits->resolve({"a"})), "accepted");  // existing series stay
 
   hits->with("d").add(1);
   hits->with("e").add(2);
@@ -226,7 +226,7 @@ TEST_F(RegistryTest, a_log_histogram_answers_quantiles_within_its_precision) {
     EXPECT_LE(static_cast<double>(snapshot.quantile(q)), exact * (1 + 1.0 / 32) + 1000) << q;
   }
   EXPECT_EQ(snapshot.quantile(0), 0u);
-  // Told in seconds, with the buckets that end a power of two.
+  // Exposed in seconds, with the buckets that end a power of two.
   EXPECT_EQ(told(R"(t_seconds_bucket{le="0.016777215"})"), 16'778);
   EXPECT_EQ(told("t_seconds_count"), 100'001);
 }

@@ -3,7 +3,7 @@
 //
 // Thread     any.
 // Allocates  append_… the string that they append to; write_value() nothing.
-// Fails      never: names are judged, not mended.
+// Fails      never: names are checked, not corrected.
 // Source     https://prometheus.io/docs/instrumenting/exposition_formats/ and OpenMetrics 1.0.
 #pragma once
 
@@ -18,25 +18,25 @@ namespace katana::metrics {
 
 // [a-zA-Z_:][a-zA-Z0-9_:]*
 bool is_metric_name(std::string_view name) noexcept;
-// [a-zA-Z_][a-zA-Z0-9_]*, and not one of those that begin with "__", which belong to Prometheus.
+// [a-zA-Z_][a-zA-Z0-9_]*, but no name that begins with "__", which belongs to Prometheus.
 bool is_label_name(std::string_view name) noexcept;
 
-// A label's value between its quotes: backslash, line feed and quote escaped, and U+FFFD for what
-// is no UTF-8.
+// Appends a label's value for its quotes: backslash, line feed and quote are escaped; bytes that
+// are not UTF-8 become U+FFFD.
 void append_label_value(std::string& out, std::string_view value);
-// The quote is escaped in OpenMetrics only.
+// Appends the help text. The quote is escaped in OpenMetrics only.
 void append_help(std::string& out, std::string_view help, bool escape_quote);
-// As OpenMetrics wants `le`: "0.1", "1.0", "1e-05", "1e+06".
+// The form of `le` in OpenMetrics: "0.1", "1.0", "1e-05", "1e+06".
 std::string canonical_number(double value);
 
 inline constexpr std::size_t value_bytes_max = 32;  // of a number as text
 
-// At most value_bytes_max bytes. Returns the end.
+// Writes at most value_bytes_max bytes. Returns the end.
 inline char* write_value(char* out, std::uint64_t value) noexcept {
   return std::to_chars(out, out + value_bytes_max, value).ptr;
 }
 inline char* write_value(char* out, double value) noexcept {
-  // Most are counts, whose digits are found far sooner than the shortest form of a double.
+  // Most values are counts, whose digits are found far sooner than the shortest form of a double.
   constexpr double exact_below = 1e15;
   if (value >= 0 && value < exact_below && value == std::floor(value)) {
     return write_value(out, static_cast<std::uint64_t>(value));

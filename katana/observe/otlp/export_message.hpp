@@ -1,5 +1,5 @@
-// Export messages of OTLP: the envelope that traces, metrics and logs share, and what a collector
-// replies.
+// Export messages of OTLP: the envelope that traces, metrics and logs share, and the reply of a
+// collector.
 //
 //   const std::string request = otlp::export_request(resource, scope, items);
 //
@@ -9,8 +9,8 @@
 // Owns       nothing but the texts of a Scope.
 // Borrows    its arguments for the call.
 // Thread     any.
-// Allocates  what it returns.
-// Fails      read_reply() returns nothing for bytes that are no such reply.
+// Allocates  its results.
+// Fails      read_reply() returns nothing for bytes that are not such a reply.
 // Invariant  a request can be decoded, whatever texts it was given.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace katana::otlp {
 // The version of the semantic conventions that attributes have.
 inline constexpr Bytes schema_url = "https://opentelemetry.io/schemas/1.45.0";
 
-// The library that has recorded.
+// The library that recorded the items.
 struct Scope {
   std::string name = {};     // of the library
   std::string version = {};  // its version; empty: not sent
@@ -39,12 +39,12 @@ std::string export_request(const Resource& resource, const Scope& scope, Bytes i
 // Writes an attribute of text (KeyValue) as field `number`.
 void add_text_attribute(ProtobufWriter& out, std::uint32_t number, Bytes key, Bytes value);
 
-// Body of a collector's reply.
+// The body of a collector's reply.
 struct ExportReply {
-  std::int64_t rejected = 0;  // items that it has not taken
-  std::string message;        // why, or a warning
+  std::int64_t rejected = 0;  // items that it has refused
+  std::string message;        // the reason, or a warning
 };
-// The content of a reply of 2xx; empty content is a success.
+// Reads the body of a 2xx reply; an empty body is a success.
 std::optional<ExportReply> read_reply(Bytes content);
 
 }  // namespace katana::otlp

@@ -1,5 +1,5 @@
-// Invariant: whatever bytes a collector replies, they are read without a step beyond them, and what
-// is read is a count that is not negative and a message that is UTF-8 of bounded size.
+// Invariant: any bytes of a collector's reply are read within their bounds. The result is a count
+// that is not negative and a message of bounded size in UTF-8.
 #include <cstddef>
 #include <cstdint>
 

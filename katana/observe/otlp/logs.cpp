@@ -9,7 +9,7 @@ namespace {
 constexpr Bytes logger_key = "logger";
 constexpr Bytes thread_key = "thread.id";
 
-// The number that `digits` lowercase hexadecimal digits say. Zero is no id.
+// Reads a number from lowercase hexadecimal digits. Zero is not an id.
 bool read_hex(Bytes digits, std::uint64_t& number) noexcept {
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
   return read.ec == std::errc() && read.ptr == digits.data() + digits.size() &&
@@ -55,7 +55,7 @@ std::size_t LogLayout::add_field(std::span<const log::Value> values, Bytes name,
                                  ProtobufWriter& out) {
   if (take_id(values.front(), name, out)) return 1;
   const std::size_t attribute = out.begin(6);
-  // A key is there once: those of the layout are its own.
+  // A key is unique: the keys of the layout are reserved.
   const bool is_taken = name == logger_key || name == thread_key;
   out.string(1, is_taken ? std::string(name) + "_" : std::string(name));
   const std::size_t value = out.begin(2);
@@ -84,7 +84,7 @@ bool LogLayout::take_id(const log::Value& value, Bytes name, ProtobufWriter& out
   return true;
 }
 
-// Writes what an AnyValue has; returns how many values that took.
+// Writes the fields of an AnyValue; returns the number of consumed values.
 std::size_t LogLayout::add_value(std::span<const log::Value> values, ProtobufWriter& out) {
   const log::Value& value = values.front();
   switch (value.kind) {

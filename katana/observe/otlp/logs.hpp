@@ -1,8 +1,8 @@
-// LogLayout: records of the log as OTLP has them, for export_request().
+// LogLayout: log records in the form of OTLP, for export_request().
 //
 // The fields are those of opentelemetry/proto/logs/v1/logs.proto 1.11, by their numbers. The
-// message is the body. Fields are attributes of their own types; `trace_id` and `span_id`, where
-// they are 32 and 16 hexadecimal digits, are those of the record. The logger is the attribute
+// message is the body. Fields are attributes of their own types. `trace_id` and `span_id`, if they
+// are 32 and 16 hexadecimal digits, become those of the record. The logger is the attribute
 // `logger`, and the thread `thread.id`.
 //
 // Owns       scratch memory.
@@ -42,8 +42,8 @@ class LogLayout final : public log::Layout {
   log::Buffer scratch_;
 };
 
-// Cuts the front of `records`, as add() wrote them: at most `count` of them, and as many bytes as
-// they have. `count` becomes how many there are.
+// Finds the end of the first `count` records in `records`, an output of add(). Returns their size
+// in bytes. `count` becomes their actual number.
 std::size_t cut_records(Bytes records, std::size_t& count) noexcept;
 
 }  // namespace katana::otlp

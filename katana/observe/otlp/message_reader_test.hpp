@@ -1,4 +1,4 @@
-// For tests: messages of OTLP, read back by the numbers of their fields.
+// For tests: reads messages of OTLP by the numbers of their fields.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline std::vector<ReadField> fields_of(Bytes message) {
   EXPECT_TRUE(in.is_good());
   return fields;
 }
-// The first of that number; zero and empty: there is none.
+// The first field of that number; zero and empty if there is none.
 inline ReadField field_in(Bytes message, std::uint32_t number) {
   for (ReadField& each : fields_of(message)) {
     if (each.number == number) return std::move(each);

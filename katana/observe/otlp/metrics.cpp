@@ -22,7 +22,7 @@ bool is_histogram(Kind kind) noexcept {
   return kind == Kind::histogram || kind == Kind::log_histogram;
 }
 
-// The unit by UCUM, of the base unit that Prometheus has.
+// The UCUM unit for a base unit of Prometheus.
 Bytes unit_of(const metrics::Description& description) noexcept {
   const Bytes unit = description.unit;
   if (unit == "seconds" || description.name.ends_with("_seconds")) return "s";
@@ -51,7 +51,7 @@ void add_attributes(const FamilyState& family, std::size_t series, std::uint32_t
   Bytes values = family.label_values(series);
   const auto& labels = family.description().labels;
   if (!labels.empty() && values.starts_with(metrics::overflow_value)) {
-    // The name that the specification of metrics has for it.
+    // The name in the specification of metrics.
     const std::size_t attribute = out.begin(number);
     out.string(1, "otel.metric.overflow");
     const std::size_t any = out.begin(2);
@@ -71,20 +71,20 @@ void add_fixed(ProtobufWriter& out, std::uint32_t number, std::span<const std::u
   out.bytes(number, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 
-// An exponential histogram's positive buckets, and the width that they have.
+// An exponential histogram's positive buckets, and their width.
 struct Exponential {
   int scale = 0;
   std::int64_t offset = 0;
   std::vector<std::uint64_t> counts;
 };
 
-// The bucket of (2^(i/2^scale), 2^((i+1)/2^scale)] that has the value.
+// The index of the bucket (2^(i/2^scale), 2^((i+1)/2^scale)] that contains the value.
 std::int64_t exponential_index(double value, int scale) noexcept {
   return static_cast<std::int64_t>(std::ceil(std::ldexp(std::log2(value), scale))) - 1;
 }
 
-// Each of our buckets is counted where its middle is: both kinds are about as wide. Values above
-// the largest one are counted at it. Bucket 0 is that of zero.
+// Each of our buckets is counted at its middle: both kinds are about as wide. Values above the
+// largest one are counted there. Bucket 0 holds zero.
 Exponential exponential_of(const metrics::LogShape& shape, std::span<const std::uint64_t> counts) {
   Exponential made;
   const std::size_t last = counts.size() - 1;
@@ -136,7 +136,7 @@ void add_exponential(const metrics::LogShape& shape, std::span<const std::uint64
   out.end(positive);
 }
 
-// With the bounds that /metrics has.
+// With the bounds of /metrics.
 void add_explicit(const FamilyState& family, std::span<const std::uint64_t> counts,
                   ProtobufWriter& out) {
   std::vector<std::uint64_t> told;
@@ -162,12 +162,12 @@ void add_explicit(const FamilyState& family, std::span<const std::uint64_t> coun
 
 }  // namespace
 
-// The message that is being written: metrics, of which the last one is open.
+// The message in progress: metrics, of which the last one is open.
 class MetricsEncoder::Message {
  public:
   explicit Message(const MetricsEncoderOptions& options) : options_(options) {}
 
-  // The points of a metric, which begins with its first one.
+  // Adds a point of a metric, which begins with its first one.
   ProtobufWriter& point(const FamilyState& family, HistogramForm form, bool is_delta) {
     if (!is_open_) open(family, form, is_delta);
     ++points_;
@@ -281,7 +281,7 @@ void MetricsEncoder::read(const FamilyState& family, std::size_t series) {
                  : static_cast<double>(reading.sum(cells)) / family.shape()->divisor;
 }
 
-// Makes what is now what came since. False: nothing did.
+// Replaces the present figures by the difference to the committed ones. False: no difference.
 bool MetricsEncoder::subtract(Series& known) {
   known.collected = now_;
   known.committed.counts.resize(now_.counts.size());
@@ -304,7 +304,7 @@ void MetricsEncoder::commit(const MetricsMessage& message) {
   }
 }
 
-// `known`: of a delta; null: it is none.
+// `known`: for a delta; null: no delta.
 void MetricsEncoder::add_point(const FamilyState& family, std::size_t series, const Series* known,
                                Message& message) const {
   ProtobufWriter& out = message.point(family, options_.histograms, known != nullptr);

@@ -1,4 +1,4 @@
-// MetricsEncoder: what a metrics::Registry holds, as OTLP has it.
+// MetricsEncoder: the content of a metrics::Registry in the form of OTLP.
 //
 //   counter, observed counter   Sum, monotonic; whole numbers of a counter are integers
 //   gauge                       Gauge
@@ -13,12 +13,12 @@
 //     if (… sent …) encoder.commit(each);
 //   }
 //
-// Owns       with delta, what has been committed of each series.
+// Owns       with delta, the committed figures of each series.
 // Borrows    the registry for the call; it is the same at each call.
 // Thread     one at a time.
-// Allocates  what it encodes.
+// Allocates  its messages.
 // Fails      never.
-// Invariant  with delta, what has been committed adds up to what the registry has counted.
+// Invariant  with delta, the committed figures add up to the registry's counts.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@
 
 namespace katana::otlp {
 
-// Events that a point counts (AggregationTemporality). Gauges have none.
+// The events that a point counts (AggregationTemporality). Gauges have none.
 enum class Temporality : std::uint8_t {
   cumulative,  // everything since the start
-  delta,       // what came since the collection before
+  delta,       // events since the previous collection
   low_memory,  // delta for counters and histograms, cumulative for observed counters
 };
 // How log histograms are sent.
@@ -50,25 +50,26 @@ struct MetricsEncoderOptions {
 // Metrics of one export.
 struct MetricsMessage {
   std::string metrics;       // items for export_request()
-  std::size_t points = 0;    // that they have
+  std::size_t points = 0;    // in this message
   std::uint32_t number = 0;  // in its collection, from 0
 };
 
 class MetricsEncoder {
  public:
-  // Buckets of one point of an exponential histogram; its scale falls until they suffice.
+  // The most buckets of a point of an exponential histogram; its scale falls until they suffice.
   static constexpr std::size_t exponential_buckets_max = 160;
 
   explicit MetricsEncoder(const MetricsEncoderOptions& options) : options_(options) {}
 
-  // Everything that the registry holds now, as of its last refresh(). `now_ns`: since 1970. With
-  // delta, series that have not changed since are left out.
+  // All present figures of the registry, as of its last refresh(). `now_ns`: since 1970. With
+  // delta, series without a change are left out.
   std::vector<MetricsMessage> collect(metrics::Registry& registry, std::uint64_t now_ns);
-  // A message of the last collect() has been taken: with delta, the next one counts from there.
+  // Reports that a message of the last collect() was accepted: with delta, the next one counts from
+  // there.
   void commit(const MetricsMessage& message);
 
  private:
-  // The figures of a series: of a counter its count; of a histogram its sum and its buckets.
+  // The figures of a series: a counter's count; a histogram's sum and buckets.
   struct Figures {
     double sum = 0;
     std::vector<std::uint64_t> counts;
@@ -77,7 +78,7 @@ class MetricsEncoder {
     Figures committed;
     Figures collected;
     std::uint64_t committed_ns = 0;  // 0: never
-    std::uint32_t message = 0;       // that has what was collected
+    std::uint32_t message = 0;       // that holds the collected figures
   };
   class Message;
 

@@ -224,7 +224,7 @@ TEST_F(MetricsTest, a_delta_counts_from_what_was_taken_and_leaves_out_what_is_as
   EXPECT_EQ(read.at("shop_orders").temporality, 1u);
   EXPECT_THAT(fixed_in(read.at("shop_orders").points.at(0), 2), ElementsAre(started_ns));
   EXPECT_THAT(fixed_in(read.at("shop_orders").points.at(0), 6), ElementsAre(3u));
-  // It was not taken: the next one has it, too.
+  // The message was not accepted: the next one has it, too.
   orders->add(2);
   read = collect();
   EXPECT_THAT(fixed_in(read.at("shop_orders").points.at(0), 6), ElementsAre(5u));

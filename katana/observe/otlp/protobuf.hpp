@@ -9,12 +9,13 @@
 //   out.end(span);
 //
 // Owns       nothing.
-// Borrows    the text that is written to, or read.
+// Borrows    the text that is written or read.
 // Thread     one.
 // Allocates  as the text grows.
-// Fails      the writer never. The reader stops at what is no field; is_good() says so.
-// Invariant  what the writer writes as a string is UTF-8, whatever it was given: a decoder refuses
-//            a whole message for one wrong byte.
+// Fails      the writer never. The reader stops at bytes that are not a field; is_good() reports
+//            it.
+// Invariant  strings of the writer are UTF-8, whatever it was given: a decoder refuses a whole
+//            message for one wrong byte.
 #pragma once
 
 #include <bit>
@@ -31,8 +32,8 @@ class ProtobufWriter {
  public:
   explicit ProtobufWriter(std::string& out) noexcept : out_(out) {}
 
-  // Zero and false are what a field has that is not there; it is left out, unless it is one of a
-  // oneof (`always`).
+  // Zero and false are the values of an absent field; they are left out, except in a oneof
+  // (`always`).
   void varint(std::uint32_t number, std::uint64_t value, bool always = false) {
     if (value == 0 && !always) return;
     tag(number, 0);
@@ -70,7 +71,7 @@ class ProtobufWriter {
     while (!value.empty()) out_ += take_character(value);
     end(at);
   }
-  // Big-endian, as ids are.
+  // Writes a big-endian id.
   void id(std::uint32_t number, std::uint64_t high, std::uint64_t low) {
     tag(number, 2);
     raw_varint(16);
@@ -83,7 +84,7 @@ class ProtobufWriter {
     raw_big_endian(value);
   }
 
-  // A message, up to the end() that is given what this returns.
+  // Begins a message. Its end() takes the result.
   std::size_t begin(std::uint32_t number) {
     tag(number, 2);
     out_ += '\0';  // for a length below 128
@@ -131,8 +132,8 @@ class ProtobufReader {
     return is_good_;
   }
   std::uint32_t number() const noexcept { return number_; }
-  std::uint64_t value() const noexcept { return value_; }   // of a varint, else 0
-  Bytes bytes() const noexcept { return bytes_; }           // of what has a length, else empty
+  std::uint64_t value() const noexcept { return value_; }   // of a varint; else 0
+  Bytes bytes() const noexcept { return bytes_; }           // of a field with a length; else empty
   std::size_t rest() const noexcept { return in_.size(); }  // bytes behind the field
   bool is_good() const noexcept { return is_good_; }
 

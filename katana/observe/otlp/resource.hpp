@@ -1,4 +1,4 @@
-// Resource: what a process says about itself with everything that it exports: attributes of text.
+// Resource: the attributes, as text, that a process sends with everything that it exports.
 //
 //   Resource resource;
 //   resource.set("service.name", "shop");
@@ -7,8 +7,8 @@
 // Owns       its attributes.
 // Thread     a value.
 // Allocates  for each attribute.
-// Fails      read() names what is no list of keys and values; nothing of it is taken then.
-// Invariant  a key is there once: the last value holds.
+// Fails      read() names a text that is not a list of keys and values, and takes nothing of it.
+// Invariant  a key is unique: the last value counts.
 #pragma once
 
 #include <string>
@@ -24,9 +24,9 @@ class Resource {
  public:
   // An empty value removes it.
   void set(Bytes key, Bytes value);
-  // "key=value,…", in percent-encoding, as W3C Baggage has it.
+  // Reads "key=value,…", in percent-encoding, as in W3C Baggage.
   Result<void> read(Bytes list);
-  // Empty: there is none.
+  // Empty: there is no such attribute.
   Bytes find(Bytes key) const noexcept;
   const std::vector<std::pair<std::string, std::string>>& attributes() const noexcept {
     return attributes_;
@@ -36,7 +36,7 @@ class Resource {
   std::vector<std::pair<std::string, std::string>> attributes_;
 };
 
-// The text that percent-encoding stands for; nothing: a '%' without two digits.
+// Decodes percent-encoding; an Error: a '%' without two digits.
 Result<std::string> percent_decoded(Bytes text);
 
 }  // namespace katana::otlp

@@ -7,7 +7,7 @@
 namespace katana::otlp {
 namespace {
 
-// Flags of a span (SpanFlags): whether its parent is of another process is known.
+// Flags of a span (SpanFlags): whether its parent is known to belong to another process.
 constexpr std::uint32_t has_is_remote = 0x100;
 constexpr std::uint32_t is_remote = 0x200;
 

@@ -22,7 +22,7 @@
 
 namespace katana::otlp {
 
-// Appends a span. `wall_offset`: from the record's clock to nanoseconds since 1970.
+// Appends a span. `wall_offset` converts the record's clock to nanoseconds since 1970.
 void append_span(std::string& spans, const trace::SpanRecord& record, Duration wall_offset);
 
 }  // namespace katana::otlp

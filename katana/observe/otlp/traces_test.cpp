@@ -51,7 +51,7 @@ class TracesTest : public testing::Test {
  protected:
   TracesTest() : record_(*tracer_.take()) {}
   ~TracesTest() override { trace::Tracer::give_back(record_); }
-  // The span of a request that has it alone.
+  // The span of a request without other spans.
   std::string span() const {
     std::string spans;
     append_span(spans, record_, Duration{});

@@ -15,7 +15,7 @@ void HeldSpans::add(Tracer& tracer, SpanRecord& record, std::uint32_t most) noex
     if (first == kept_mark()) return tracer.put_ready(record);
     if (first == dropped_mark()) return Tracer::give_back(record);
     record.next_ = first;
-    // release: with the record, for the thread that decides
+    // release: publishes the record to the thread that decides
   } while (!list_.compare_exchange_weak(first, &record, std::memory_order_release,
                                         std::memory_order_relaxed));
 }

@@ -1,20 +1,21 @@
-// Root: the part of a trace that one request, or one run of a job, has in this process: whether it
-// is recorded, its context, and spans that are held until it is decided.
+// Root: the part of a trace that one request, or one run of a job, has in this process. It has the
+// sampling decision, the context, and spans that are held until the decision.
 //
 //   trace::RootRef root = trace::Root::begin(tracer, parent, state);
 //   activity.span = &root->current();
 //   …
 //   root->end({.failed = status >= 500}, [&](trace::SpanRecord& span) { span.set_name(…); });
 //
-// A root that is sampled is recorded, with the spans below it. One that is not is recorded when it
-// took too long, or failed, if the tracer has such a rule: its spans are held until end().
+// A sampled root is recorded, with the spans below it. The tracer may have a rule for slow or
+// failed roots. A root without sampling is then recorded if the rule applies: its spans are held
+// until end().
 //
-// Owns       the state of the trace, and the records that are held.
+// Owns       the state of the trace, and the held records.
 // Borrows    its tracer.
 // Thread     begin() and end() one; references, and spans below it, any.
 // Allocates  from the recycler.
 // Fails      never.
-// Invariant  it lives as long as any span below it; one that ends after end() shares its fate.
+// Invariant  it lives as long as any span below it; a span that ends after end() shares its fate.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ namespace katana::trace {
 
 class Root;
 
-// What Activity::span refers to: the parent of the spans that begin.
+// The target of Activity::span: the parent of new spans.
 struct CurrentSpan {
   Root* root = nullptr;  // of the request, or the run of a job; never null where a span is current
   SpanContext context;   // of the span itself
@@ -41,13 +42,13 @@ struct CurrentSpan {
 // Records whose root is not decided yet.
 class HeldSpans {
  public:
-  // A record that ended. `most`: of those that are held.
+  // Adds a record that ended. `most`: the limit of held records.
   void add(Tracer& tracer, SpanRecord& record, std::uint32_t most) noexcept;
-  // All that are held, and those to come, are kept or not. A decision stays as it is.
+  // Decides whether all held and future records are kept. A decision is final.
   void decide(Tracer& tracer, bool kept) noexcept;
 
  private:
-  // What the list is when it is decided. They are never looked into.
+  // Values of the list after the decision; they are never dereferenced.
   static SpanRecord* kept_mark() noexcept { return reinterpret_cast<SpanRecord*>(1); }
   static SpanRecord* dropped_mark() noexcept { return reinterpret_cast<SpanRecord*>(2); }
 
@@ -59,7 +60,7 @@ class HeldSpans {
 class RootRef {
  public:
   RootRef() noexcept = default;
-  explicit RootRef(Root* root) noexcept;  // one more
+  explicit RootRef(Root* root) noexcept;  // adds a reference
   RootRef(RootRef&& other) noexcept : root_(std::exchange(other.root_, nullptr)) {}
   RootRef& operator=(RootRef&& other) noexcept {
     std::swap(root_, other.root_);
@@ -77,8 +78,8 @@ class RootRef {
 
 // How the work of a root ended.
 struct RootEnd {
-  bool failed = false;      // it is an error, for keep_failed
-  bool may_be_slow = true;  // false: it goes on for as long as both sides like
+  bool failed = false;      // for keep_failed
+  bool may_be_slow = true;  // false: its length is up to both sides
 };
 
 class Root {
@@ -88,12 +89,12 @@ class Root {
   static RootRef begin(Tracer& tracer) { return begin(tracer, {}, {}, tracer.now()); }
   Root(const Root&) = delete;
   Root& operator=(const Root&) = delete;
-  // Without end() its spans are not kept.
+  // Without end(), its spans are dropped.
   ~Root() {
     if (may_keep_) held_.decide(tracer_, false);
   }
 
-  // That has begun it.
+  // The tracer that has begun it.
   Tracer& tracer() const noexcept { return tracer_; }
   // For Activity::span.
   const CurrentSpan& current() const noexcept { return current_; }
@@ -101,13 +102,13 @@ class Root {
   const SpanContext& parent() const noexcept { return parent_; }
   Bytes state() const noexcept { return {state_.data(), state_size_}; }
   Instant began() const noexcept { return began_; }
-  // Spans below it are recorded, at least until it is decided.
+  // Whether spans below it are recorded, at least until the decision.
   bool records() const noexcept { return is_sampled() || may_keep_; }
   bool is_sampled() const noexcept { return current_.context.is_sampled(); }
 
   // A span below it has ended.
   void finish(SpanRecord& record) noexcept;
-  // The work is over. f(SpanRecord&) adds what is known of it, if it is kept. Once.
+  // Ends the work, once. f(SpanRecord&) adds the known facts, if it is kept.
   template <class F>
   void end(const RootEnd& how, const F& f) noexcept {
     if (!records()) return;
@@ -141,7 +142,7 @@ class Root {
   const SpanContext parent_;
   CurrentSpan current_;
   const Instant began_;
-  bool may_keep_ = false;  // it is not sampled, and a rule may keep it at its end
+  bool may_keep_ = false;  // not sampled, but a rule may keep it at its end
   HeldSpans held_;
   std::atomic<std::uint32_t> references_{0};
   std::uint16_t state_size_ = 0;
@@ -152,13 +153,13 @@ inline RootRef::RootRef(Root* root) noexcept : root_(root) {
   if (root != nullptr) root->references_.fetch_add(1, std::memory_order_relaxed);
 }
 inline RootRef::~RootRef() {
-  // acq_rel: what others did with it comes before its end
+  // acq_rel: all uses by other threads come before its end
   if (root_ != nullptr && root_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     delete root_;
   }
 }
 
-// What this thread works at now; null: nothing that is traced.
+// The span of this thread's present work; null: the work is not traced.
 inline const CurrentSpan* current_span() noexcept {
   return current_activity != nullptr ? current_activity->span : nullptr;
 }

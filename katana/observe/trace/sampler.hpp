@@ -1,16 +1,16 @@
-// Sampler: whether a trace that begins here, or that goes on here, is recorded.
+// Sampler: decides whether a trace that begins or continues here is recorded.
 //
 //   auto sampler = Sampler::make("parentbased_traceidratio", 0.01);
 //   sampler->samples(trace, &parent)
 //
-// A ratio decides by the last 56 bits of the trace id, which are random (level 2), so that every
-// service with the same ratio, or with a greater one, takes the same traces.
+// A ratio decides by the last 56 bits of the trace id, which are random (level 2). Every service
+// with the same ratio, or a greater one, therefore takes the same traces.
 //
 // Owns       values only.
 // Thread     a value.
 // Allocates  never.
-// Fails      make() names the sampler, or the ratio, that it does not know.
-// Invariant  one that follows its parent never breaks a trace that the parent has begun.
+// Fails      make() names the unknown sampler or the invalid ratio.
+// Invariant  a sampler that follows its parent never breaks a trace that the parent has begun.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ namespace katana::trace {
 
 class Sampler {
  public:
-  // Follows the parent; without one it samples.
+  // Follows the parent; samples without one.
   Sampler() noexcept = default;
 
-  // `name` as OTEL_TRACES_SAMPLER has it: always_on, always_off, traceidratio, and the same behind
-  // "parentbased_". `ratio`: 0 to 1, of what a ratio decides.
+  // `name` as in OTEL_TRACES_SAMPLER: always_on, always_off, traceidratio, and the same behind
+  // "parentbased_". `ratio`: 0 to 1, for traceidratio.
   static Result<Sampler> make(std::string_view name, double ratio = 1);
   // parentbased_traceidratio. REQUIRES 0 ≤ ratio ≤ 1.
   static Sampler of_ratio(double ratio) noexcept { return {true, threshold_of(ratio)}; }

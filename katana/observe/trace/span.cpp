@@ -23,7 +23,7 @@ void Span::begin(const CurrentSpan& parent, Bytes name, SpanKind kind) noexcept 
 
 void Span::end() noexcept {
   if (record_ == nullptr) return;
-  // A coroutine that is destroyed while it waits ends in an activity of its destroyer's.
+  // A coroutine that is destroyed while it waits ends within an activity of the destroying code.
   if (current_activity == &activity_) current_activity = outer_;
   SpanRecord& record = *std::exchange(record_, nullptr);
   record.ended = root_->tracer().now();

@@ -1,21 +1,21 @@
-// Span: a piece of work as a user names it, from here to the end of the block.
+// Span: a named piece of work of the user, from here to the end of the block.
 //
 //   Task<Price> price_of(Order order) {
 //     trace::Span span("price");
 //     span.set("order.items", order.items.size());
-//     co_return co_await prices.ask(order);      // what it calls is below "price"
+//     co_return co_await prices.ask(order);      // its calls are below "price"
 //   }
 //
-// It is below the span that is current when it begins, and is current until it ends, also behind
+// Its parent is the span that is current when it begins. It is current until it ends, also after
 // each co_await of its block. Where nothing is recorded it costs two tests.
 //
 // Owns       its record, and a reference to its root.
 // Borrows    the activity in which it begins; keys are literals.
-// Thread     that of its coroutine: it may end on another one than it has begun on.
+// Thread     that of its coroutine: it may end on another thread than the one on which it began.
 // Allocates  never.
 // Fails      never: without room it is not recorded, which is counted.
-// Invariant  coroutines that run at once never see one another's spans, and the thread's activity
-//            is after the block what it was before.
+// Invariant  concurrent coroutines never see one another's spans, and the block restores the
+//            thread's activity.
 #pragma once
 
 #include "katana/base/coroutine/activity.hpp"
@@ -44,15 +44,15 @@ class [[nodiscard]] Span {
     if (record_ != nullptr) record_->add(key, value);
     return *this;
   }
-  // It failed; `why` says it in a few words, without what is secret.
+  // Marks it as failed; `why` gives the reason in a few words, without secrets.
   Span& fail(Bytes why = {}) noexcept {
     if (record_ != nullptr) record_->fail(why);
     return *this;
   }
-  // Before the end of the block.
+  // Ends it before the end of the block.
   void end() noexcept;
 
-  // False: nothing is kept of it, and attributes need not be made.
+  // False: nothing of it is kept, and attributes are not needed.
   bool is_recorded() const noexcept { return record_ != nullptr; }
   // Not valid: it is not recorded.
   SpanContext context() const noexcept {
@@ -69,8 +69,8 @@ class [[nodiscard]] Span {
   const Activity* outer_ = nullptr;
 };
 
-// Records a span that is over already, below the current one: of what measures itself, as a
-// statement does. f(SpanRecord&) adds what is known of it.
+// Records a span that has ended already, below the current one. For code that measures itself, such
+// as a statement. f(SpanRecord&) adds the known facts.
 template <class F>
 void record_span(Bytes name, SpanKind kind, Instant began, Instant ended, const F& f) noexcept {
   const CurrentSpan* const parent = current_span();

@@ -1,15 +1,15 @@
-// SpanBuffer: the records of one thread: a fixed number of them, which its spans take, and which
-// come back once they were drained.
+// SpanBuffer: the records of one thread: a fixed number of them. Spans take them, and they return
+// after they were drained.
 //
 //   take ─► the span ─► put_ready ─► drain ─► give_back ─► take
 //                    └► give_back: it is not kept
 //
-// Owns       its records, all in one piece of memory that is touched as far as it is used.
+// Owns       its records, in one piece of memory that is used only as far as necessary.
 // Thread     take() that of the buffer; put_ready() and give_back() any; drain() one at a time.
 // Allocates  when it is made.
 // Fails      take() is null when all records are in use.
-// Invariant  a record is with the buffer, with one span, with one request that is undecided, or
-//            waits for the drain: never with two.
+// Invariant  a record is in exactly one place: with the buffer, a span, a request that is
+//            undecided, or waiting for the drain.
 #pragma once
 
 #include <atomic>
@@ -34,9 +34,9 @@ class SpanBuffer {
   SpanBuffer(const SpanBuffer&) = delete;
   SpanBuffer& operator=(const SpanBuffer&) = delete;
 
-  // A record for a span that begins; null: all are in use.
+  // Takes a record for a new span; null: all are in use.
   SpanRecord* take() noexcept {
-    // acquire: with what the drain has read of it
+    // acquire: the drain has finished reading it
     if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
     SpanRecord* record = free_;
     if (record != nullptr) {
@@ -50,7 +50,7 @@ class SpanBuffer {
     record->buffer_ = this;
     return record;
   }
-  // Returns how many wait for the drain.
+  // Returns the number of records that wait for the drain.
   static std::uint32_t put_ready(SpanRecord& record) noexcept {
     SpanBuffer& to = *record.buffer_;
     push(to.ready_, record);
@@ -58,7 +58,7 @@ class SpanBuffer {
   }
   static void give_back(SpanRecord& record) noexcept { push(record.buffer_->returned_, record); }
 
-  // Calls f(const SpanRecord&) for each that is ready, in the order of their ends, and takes the
+  // Calls f(const SpanRecord&) for each ready record, in the order of their ends, and takes the
   // records back.
   template <class F>
   std::size_t drain(const F& f) {
@@ -82,13 +82,13 @@ class SpanBuffer {
   }
   std::uint32_t records_max() const noexcept { return records_max_; }
 
-  Random random;                         // of the ids that its thread makes
-  std::atomic<bool> is_orphaned{false};  // its thread has ended: another may have it
+  Random random;                         // for ids that its thread makes
+  std::atomic<bool> is_orphaned{false};  // its thread has ended: another may take it
 
  private:
   static void push(std::atomic<SpanRecord*>& list, SpanRecord& record) noexcept {
     record.next_ = list.load(std::memory_order_relaxed);
-    // release: with the record. Lists are only taken whole, so a head that came back is no harm.
+    // release: publishes the record. Lists are only taken whole: a head that returned does no harm.
     while (!list.compare_exchange_weak(record.next_, &record, std::memory_order_release,
                                        std::memory_order_relaxed)) {
     }
@@ -100,7 +100,7 @@ class SpanBuffer {
   const std::unique_ptr<std::byte[]> memory_;
   const std::uint32_t records_max_;
   std::uint32_t fresh_ = 0;     // records from here on were never used
-  SpanRecord* free_ = nullptr;  // of its thread
+  SpanRecord* free_ = nullptr;  // used by its thread
   std::atomic<SpanRecord*> returned_{nullptr};
   std::atomic<SpanRecord*> ready_{nullptr};
   std::atomic<std::uint32_t> ready_count_{0};

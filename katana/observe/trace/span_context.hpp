@@ -1,9 +1,9 @@
-// SpanContext: what names a span to its children, in this process and in others.
+// SpanContext: the identity of a span for its children, in this process and in others.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  never.
-// Fails      read_hex() gives nothing for what is no lowercase hexadecimal number of that length.
+// Fails      read_hex() returns nothing for text that is not a lowercase hexadecimal number.
 // Invariant  a context is valid when neither its trace nor its span is zero (W3C Trace Context
 //            §3.2.2).
 #pragma once
@@ -23,7 +23,7 @@ inline constexpr std::size_t span_id_digits = 16;   // of a SpanId, likewise
 inline void write_hex(std::uint64_t word, char* to) noexcept {
   for (int digit = 0; digit < 16; ++digit, word <<= 4) to[digit] = "0123456789abcdef"[word >> 60];
 }
-// Of at most 16 digits.
+// Reads at most 16 digits.
 inline std::optional<std::uint64_t> read_hex(Bytes digits) noexcept {
   if (digits.empty() || digits.size() > 16) return std::nullopt;
   std::uint64_t word = 0;
@@ -35,15 +35,15 @@ inline std::optional<std::uint64_t> read_hex(Bytes digits) noexcept {
   return word;
 }
 
-// What all spans of a trace have in common; zero: none.
+// The id that all spans of a trace share; zero: none.
 struct TraceId {
   std::uint64_t high = 0;  // the first 16 digits
-  std::uint64_t low = 0;   // the others; 56 bits of them decide about sampling
+  std::uint64_t low = 0;   // the rest; 56 bits of them decide about sampling
 
   bool operator==(const TraceId&) const = default;
-  // Not zero.
+  // Whether it is not zero.
   bool is_valid() const noexcept { return (high | low) != 0; }
-  // As traceparent has it.
+  // The form in traceparent.
   std::array<char, trace_id_digits> hex() const noexcept {
     std::array<char, trace_id_digits> digits;
     write_hex(high, digits.data());
@@ -52,14 +52,14 @@ struct TraceId {
   }
 };
 
-// One span of a trace; zero: none.
+// The id of one span of a trace; zero: none.
 struct SpanId {
   std::uint64_t value = 0;  // all 16 digits
 
   bool operator==(const SpanId&) const = default;
-  // Not zero.
+  // Whether it is not zero.
   bool is_valid() const noexcept { return value != 0; }
-  // As traceparent has it.
+  // The form in traceparent.
   std::array<char, span_id_digits> hex() const noexcept {
     std::array<char, span_id_digits> digits;
     write_hex(value, digits.data());
@@ -72,15 +72,15 @@ inline constexpr std::uint8_t flag_sampled = 0x01;
 inline constexpr std::uint8_t flag_random = 0x02;  // of level 2: 56 bits of the trace are random
 
 struct SpanContext {
-  TraceId trace;           // that it belongs to
+  TraceId trace;           // its trace
   SpanId span;             // its own id
   std::uint8_t flags = 0;  // flag_sampled, flag_random
-  bool is_remote = false;  // another process has begun it
+  bool is_remote = false;  // begun by another process
 
   bool operator==(const SpanContext&) const = default;
-  // Both ids are.
+  // Whether both ids are valid.
   bool is_valid() const noexcept { return trace.is_valid() && span.is_valid(); }
-  // It is recorded.
+  // Whether it is recorded.
   bool is_sampled() const noexcept { return (flags & flag_sampled) != 0; }
 };
 

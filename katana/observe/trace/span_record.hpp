@@ -1,4 +1,4 @@
-// SpanRecord: one span as it was recorded: raw values in places of fixed size, for encoders.
+// SpanRecord: one recorded span: raw values in places of fixed size, for encoders.
 //
 //   SpanRecord& record = …;
 //   record.set_name("GET /users/{id}");
@@ -9,9 +9,9 @@
 // Borrows    keys: they are literals, which the compiler checks.
 // Thread     one at a time: the span's, then the draining one.
 // Allocates  never.
-// Fails      never: attributes beyond attributes_max are counted in dropped_attributes(), texts
-//            that were cut in cut_texts().
-// Invariant  a text that was cut is still UTF-8, if it was before.
+// Fails      never: attributes beyond attributes_max are counted in dropped_attributes(), cut texts
+//            in cut_texts().
+// Invariant  a cut text is still UTF-8, if it was before.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ class Key {
 
 class SpanRecord {
  public:
-  // For the value of an attribute.
+  // The type of an attribute's value.
   enum class Type : std::uint8_t {
     text,     // a copy, perhaps cut
     boolean,  // true or false
@@ -63,10 +63,10 @@ class SpanRecord {
   };
   // A key and its value.
   struct Attribute {
-    Attribute() noexcept {}  // what it has is written when it is used
+    Attribute() noexcept {}  // members are written at their use
     const char* key;         // a literal, without an end
     std::uint32_t key_size;  // in bytes
-    Type type;               // which of these it is
+    Type type;               // which member is used
     union {
       Slice text;            // of Type::text
       bool boolean;          // of Type::boolean
@@ -75,7 +75,7 @@ class SpanRecord {
     };
   };
 
-  // Before its use. The content of the arrays stays as it was.
+  // Called before its use. The content of the arrays stays unchanged.
   void begin() noexcept {
     context = {};
     parent = {};
@@ -89,13 +89,13 @@ class SpanRecord {
 
   SpanContext context;  // of the span itself
   SpanContext parent;   // not valid: the trace begins with this
-  SpanKind kind;        // what it is to the services at both ends
+  SpanKind kind;        // the role towards the services at both ends
   SpanStatus status;    // unset: not decided
   Instant began;        // by the tracer's clock
   Instant ended;        // by the same clock
 
   void set_name(Bytes name) noexcept { name_ = copy(name); }
-  // Both, with a blank between; without the second, the first.
+  // Sets both, with a blank between; only the first if the second is empty.
   void set_name(Bytes first, Bytes second) noexcept {
     name_ = copy(first);
     if (second.empty()) return;
@@ -125,20 +125,20 @@ class SpanRecord {
     if (Attribute* const to = place(key, Type::number)) to->number = static_cast<double>(value);
   }
 
-  // What it is called: few names, such as routes.
+  // The name: one of few, such as routes.
   Bytes name() const noexcept { return text(name_); }
   Bytes state() const noexcept { return text(state_); }  // the trace's, as it was received
-  // Why it failed; empty: not said.
+  // The reason of the failure; empty: not given.
   Bytes status_text() const noexcept { return text(status_text_); }
-  // Of those that are kept.
+  // The number of kept attributes.
   std::size_t attribute_count() const noexcept { return attribute_count_; }
   // REQUIRES index < attribute_count().
   const Attribute& attribute(std::size_t index) const noexcept { return attributes_[index]; }
-  // For an attribute of this record.
+  // The text of an attribute of this record.
   Bytes text(Slice slice) const noexcept { return {text_.data() + slice.at, slice.size}; }
-  // Attributes beyond attributes_max.
+  // The number of attributes beyond attributes_max.
   std::uint32_t dropped_attributes() const noexcept { return dropped_attributes_; }
-  // Texts that did not fit into text_bytes_max.
+  // The number of texts that did not fit into text_bytes_max.
   std::uint32_t cut_texts() const noexcept { return cut_texts_; }
 
  private:
@@ -178,7 +178,7 @@ class SpanRecord {
   std::uint32_t dropped_attributes_;
   std::uint32_t cut_texts_;
   SpanRecord* next_;    // in the list that it is in
-  SpanBuffer* buffer_;  // that it belongs to
+  SpanBuffer* buffer_;  // the buffer that owns it
   std::array<Attribute, attributes_max> attributes_;
   std::array<char, text_bytes_max> text_;
 };

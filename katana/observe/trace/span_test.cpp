@@ -1,4 +1,4 @@
-// Spans: below which they are, which are kept, and what is counted when there is no room.
+// Spans: their parents, which of them are kept, and the counts when there is no room.
 #include "katana/observe/trace/span.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace katana::trace {
 namespace {
 
-// What a coroutine awaits, and a test opens.
+// An event that a coroutine awaits and a test sets.
 class Door {
  public:
   void open() { std::exchange(waiting_, {}).resume(); }

@@ -1,5 +1,5 @@
-// Invariant: whatever a client sends as traceparent and tracestate, what is passed on keeps the
-// rules: a context that is valid reads as itself, and a state reads as itself.
+// Invariant: for any traceparent and tracestate of a client, the values that are passed on keep the
+// rules. A valid context reads as itself, and so does a state.
 #include <cstddef>
 #include <cstdint>
 

@@ -30,7 +30,7 @@ Bytes trimmed(Bytes text) noexcept {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
 }
-// Takes what stands before the next comma.
+// Takes the text before the next comma.
 Bytes take_member(Bytes& rest) noexcept {
   const std::size_t end = std::min(rest.find(','), rest.size());
   const Bytes member = rest.substr(0, end);
@@ -56,7 +56,7 @@ bool TraceState::has(Bytes key) const noexcept {
   return false;
 }
 
-// True: there is more room than before.
+// True: room was gained.
 bool TraceState::drop_long_members() noexcept {
   const std::size_t before = size_;
   Bytes rest(octets_.data(), size_);

@@ -1,17 +1,17 @@
-// TraceState: what vendors have said about a trace, passed on as it came (W3C Trace Context §3.3).
+// TraceState: the vendors' data about a trace, passed on unchanged (W3C Trace Context §3.3).
 //
 //   TraceState state;
 //   for (Bytes value : values of the field "tracestate") state.add(value);
 //   state.text()                                   // "vendor=1,other=2", or empty
 //
-// A state that breaks a rule is left out as a whole (§3.3.1), and the trace goes on without one.
-// One that is longer than is kept loses members of more than 128 bytes, then those at its end, as
-// §3.3.1.5 says.
+// A state that breaks a rule is dropped as a whole (§3.3.1), and the trace goes on without one. A
+// state that is too long loses members of more than 128 bytes, then those at its end, as §3.3.1.5
+// says.
 //
 // Owns       at most trace_state_bytes_max bytes.
 // Thread     a value.
 // Allocates  never.
-// Fails      is_malformed() and is_cut() say what happened to it.
+// Fails      is_malformed() and is_cut() report its fate.
 // Invariant  text() is empty, or a list of at most 32 members that keeps the rules.
 #pragma once
 
@@ -29,7 +29,7 @@ class TraceState {
  public:
   TraceState() noexcept {}
 
-  // One value of the field; those of several fields are one list, in their order.
+  // Adds one value of the field; several fields form one list, in their order.
   void add(Bytes value) noexcept;
   Bytes text() const noexcept { return is_malformed_ ? Bytes() : Bytes(octets_.data(), size_); }
   bool is_malformed() const noexcept { return is_malformed_; }

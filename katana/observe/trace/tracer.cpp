@@ -21,12 +21,12 @@ std::uint64_t next_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// The buffer that this thread has used last, and the others, which few threads have: those of
-// tests, and of programs with several tracers.
+// The last used buffer of this thread, and its others, which few threads have: those of tests, and
+// of programs with several tracers.
 class ThreadBuffers {
  public:
   ~ThreadBuffers() {
-    // release: with what this thread has left in it
+    // release: publishes the data that this thread has left in it
     for (auto& [number, buffer] : all_) buffer->is_orphaned.store(true, std::memory_order_release);
   }
   SpanBuffer* find(std::uint64_t number) noexcept {
@@ -38,7 +38,7 @@ class ThreadBuffers {
     return last_ = found->second.get();
   }
   void add(std::uint64_t number, std::shared_ptr<SpanBuffer> buffer) {
-    // Those of tracers that are gone.
+    // Drops buffers of destroyed tracers.
     std::erase_if(all_, [](const Entry& each) { return each.second.use_count() == 1; });
     last_number_ = number;
     last_ = buffer.get();
@@ -71,7 +71,7 @@ Instant Tracer::now() const noexcept { return options_.clock ? options_.clock() 
 std::shared_ptr<SpanBuffer> Tracer::find_or_make() {
   const std::lock_guard lock(mutex_);
   for (const auto& each : buffers_) {
-    // acquire: with what its thread has left in it
+    // acquire: sees the data that its thread has left in it
     if (each->is_orphaned.exchange(false, std::memory_order_acquire)) return each;
   }
   return buffers_.emplace_back(std::make_shared<SpanBuffer>(options_.spans_max, seed_++));

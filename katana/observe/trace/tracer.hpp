@@ -1,5 +1,5 @@
-// Tracer: decides which traces are recorded, names spans, and has the records of all threads until
-// they are drained.
+// Tracer: decides which traces are recorded, makes ids of spans, and keeps the records of all
+// threads until they are drained.
 //
 //   trace::Tracer tracer({.sampler = trace::Sampler::of_ratio(0.01), .keep_slow = seconds(1)});
 //   tracer.drain([&](const trace::SpanRecord& span) { encode(span); });
@@ -8,8 +8,8 @@
 // Borrows    nothing. It outlives every root and span.
 // Thread     any; drain() one at a time.
 // Allocates  the buffer, with a thread's first span.
-// Fails      never: what has no room is counted by its reason, and the work goes on.
-// Invariant  recording a span takes no lock and no memory, but for the first of a thread.
+// Fails      never: a record without room is counted by its reason, and the work goes on.
+// Invariant  recording a span takes no lock and no memory, except the first of a thread.
 #pragma once
 
 #include <array>
@@ -28,12 +28,12 @@
 
 namespace katana::trace {
 
-// What is recorded, and how much of it at a time.
+// The sampling and the limits of a tracer.
 struct TracerOptions {
-  Sampler sampler = {};            // by default it follows the caller, and samples what begins here
+  Sampler sampler = {};            // follows the caller by default, and samples what begins here
   std::uint32_t spans_max = 1024;  // of each thread, not yet drained; about 2 KiB each
-  // Requests that were not sampled are kept all the same: when they took longer than this (0: none
-  // are), and when they failed. Their spans are held until the request ends.
+  // Requests without sampling are kept nevertheless if they took longer than this (0: none), or if
+  // they failed. Their spans are held until the request ends.
   Duration keep_slow = {};
   bool keep_failed = false;
   std::uint32_t held_max = 64;  // spans of one such request
@@ -44,14 +44,14 @@ struct TracerOptions {
   std::uint64_t seed = 0;  // of ids; 0: one of the system's
 };
 
-// Why a span was not recorded.
+// The reason why a span was not recorded.
 enum class Drop : std::uint8_t {
   buffer_full,  // all records of its thread were in use
   held_full,    // its request held held_max already
   count,
 };
 
-// What was received with a request and could not be used.
+// A header field that was received with a request and could not be used.
 enum class Ignored : std::uint8_t { trace_parent, trace_state, count };
 
 class Tracer {
@@ -61,42 +61,42 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // As they were given.
+  // The options that the constructor got.
   const TracerOptions& options() const noexcept { return options_; }
-  // By the clock of the options.
+  // The time by the clock of the options.
   Instant now() const noexcept;
-  // An id that no other has; of this thread's generator.
+  // A new id from this thread's generator.
   TraceId new_trace() noexcept;
-  // Likewise for a span.
+  // A new id of a span.
   SpanId new_span() noexcept;
-  // keep_slow or keep_failed is set.
+  // Whether keep_slow or keep_failed is set.
   bool may_keep_later() const noexcept {
     return options_.keep_slow > Duration{} || options_.keep_failed;
   }
 
-  // For this thread. Null: there is none, which is counted.
+  // Takes a record for this thread. Null: none is free, which is counted.
   SpanRecord* take() noexcept;
-  // It has ended, and is to be drained.
+  // Makes an ended record ready for the drain.
   void put_ready(SpanRecord& record) noexcept;
-  // It is not kept.
+  // Returns a record that is not kept.
   static void give_back(SpanRecord& record) noexcept { SpanBuffer::give_back(record); }
 
-  // Calls f for each span that has ended since the last time. Returns how many.
+  // Calls f for each span that has ended since the last call. Returns their number.
   std::size_t drain(const std::function<void(const SpanRecord&)>& f);
 
-  // For those who drop or ignore something.
+  // Count a span or a field that was dropped or ignored.
   void count(Drop why) noexcept { add(dropped_[static_cast<std::size_t>(why)]); }
   void count(Ignored what) noexcept { add(ignored_[static_cast<std::size_t>(what)]); }
-  // How often, since the tracer was made.
+  // The counts since the tracer was made.
   std::uint64_t counted(Drop why) const noexcept {
     return dropped_[static_cast<std::size_t>(why)].load(std::memory_order_relaxed);
   }
   std::uint64_t counted(Ignored what) const noexcept {
     return ignored_[static_cast<std::size_t>(what)].load(std::memory_order_relaxed);
   }
-  // Texts of spans that were cut.
+  // The number of cut texts of spans.
   std::uint64_t cut_texts() const noexcept { return cut_texts_.load(std::memory_order_relaxed); }
-  // Spans that were drained; what was dropped is not among them.
+  // The number of drained spans; dropped ones are not included.
   std::uint64_t drained() const noexcept { return drained_.load(std::memory_order_relaxed); }
 
  private:

@@ -33,7 +33,7 @@ void append_escaped(std::string& text, Bytes value) {
   }
 }
 
-// As it stands between escaped items of a query.
+// The separator as it stands between escaped items of a query.
 Bytes escaped_separator(char separator) noexcept {
   switch (separator) {
     case ' ': return "%20";

@@ -7,18 +7,18 @@
 //
 // `katana openapi generate --client` writes such code; a program may, too. Values are those of
 // http/handlers/extract.hpp: numbers, booleans, text, described enums, types with a TextForm, lists
-// of them. An empty std::optional and an empty list are not sent. A member of a query or a form is
-// written as katana_separators() says (base/values/separators.hpp): a list in one text; anything,
-// objects too, by names with brackets (items[0][price]=5), where null is not sent; else a list is a
-// name for each item, and an object JSON.
+// of them. An empty std::optional and an empty list are not sent. How a member of a query or a form
+// is written, katana_separators() decides (base/values/separators.hpp). It may be a list in one
+// text, or any value by names with brackets (items[0][price]=5), where null is not sent. Without it
+// a list is a name for each item, and an object is JSON.
 //
 // Owns       its texts.
 // Borrows    settings for the constructor; values for the call.
 // Thread     a value; run() as HttpClient::fetch().
 // Allocates  freely.
-// Fails      take() and run() with an Error that begins with method and path: no base URL, a cookie
-//            or a segment that cannot be written, what HttpClient::fetch() says, a reply that is
-//            not as described.
+// Fails      take() and run() with an Error that begins with method and path. Causes are: no base
+//            URL, a cookie or a segment that cannot be written, an error of HttpClient::fetch(), a
+//            reply that is not as described.
 // Invariant  a value cannot add a parameter, a segment, a cookie or another header.
 #pragma once
 
@@ -47,15 +47,16 @@
 
 namespace katana::client {
 
-// What all calls of a generated client have in common.
+// Settings for all calls of a generated client.
 struct ApiSettings {
   // "https://api.example/v1". Empty: the first server of the description.
   std::string base_url = {};
-  // For a whole call. Zero: HttpClientOptions::timeout.
+  // The timeout of a whole call. Zero: HttpClientOptions::timeout.
   Duration timeout = {};
-  // With every request, such as Authorization. A redirect does not take them to another origin.
+  // Header fields of every request, such as Authorization. A redirect does not take them to another
+  // origin.
   std::vector<Request::Field> fields = {};
-  // With every request, such as an API key, by name.
+  // Query parameters of every request, by name, such as an API key.
   std::vector<std::pair<std::string, std::string>> query = {};
 };
 
@@ -120,7 +121,7 @@ class OperationCall {
     }
     put_path(name, items, style, explode);
   }
-  // The members of `values` that are there, as names and values.
+  // Adds the members of `values` that are not empty, as names and values.
   template <Described T>
   void query(const T& values) {
     each_text(values, [this](Bytes name, const std::vector<std::string>& items, char separator) {
@@ -173,7 +174,7 @@ class OperationCall {
     std::visit([this](const auto& each) { this->media(each); }, content.value);
   }
   // application/x-www-form-urlencoded
-  // A file that is there cannot be sent so, and the call fails.
+  // A file cannot be sent so: with one the call fails.
   template <Described T>
   void form(const T& values) {
     for_each_field(values, [this](const auto& field, const auto& member) {
@@ -191,7 +192,7 @@ class OperationCall {
   template <Described T>
   void multipart(const T& values);
 
-  // The request, or why there is none.
+  // The request, or the Error why it cannot be made.
   Result<Request> take() &&;
   // "GET /pets/{petId}"
   const std::string& name() const noexcept { return name_; }
@@ -238,7 +239,7 @@ class OperationCall {
     fail_with("'" + std::string(name) +
               "' is a file: send the form with the `type` multipart/form-data");
   }
-  // By names with brackets.
+  // Pairs with names in brackets for a JSON value.
   static std::vector<std::pair<std::string, std::string>> nested_pairs(Bytes name, Bytes json);
   static void append_pairs(std::string& text, Bytes name, const std::vector<std::string>& items,
                            char separator);
@@ -274,7 +275,7 @@ class OperationCall {
   std::optional<Error> error_;
 };
 
-// Reads the content of a reply as its description says; the first mistake is kept.
+// Reads the content of a reply by its description; the first mistake is kept.
 class ReplyContent {
  public:
   ReplyContent(const Response& response, const char* operation) noexcept
@@ -288,7 +289,7 @@ class ReplyContent {
     container::Findings findings;
     if (!container::read_json(response_.content(), value, findings)) refuse(findings.error());
   }
-  // The type is none of those that are described, which `types` names.
+  // Notes that the media type is none of the described ones, which `types` names.
   void refuse_type(const char* types);
   // The status is not described.
   void undescribed();

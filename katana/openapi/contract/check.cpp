@@ -1,4 +1,4 @@
-// What a ContractOperation says of a request, and of a reply.
+// The checks of a ContractOperation: of a request, and of a reply.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void check_by_schema(const MediaContract& media, Bytes type, Bytes content, Viol
   if (!media.schema) return;
   container::Findings findings;
   bool is_right = true;
-  // Of "*/*" what came decides.
+  // For a range such as "*/*" the media type of the message decides.
   const bool is_range = media.range.ends_with('*');
   const auto kind = is_range && is_json(type) ? MediaContract::Kind::json : media.kind;
   switch (kind) {
@@ -117,7 +117,7 @@ std::optional<Bytes> name_of(Bytes raw, std::string& own) {
 
 }  // namespace
 
-// What a query has of lists and objects, in the order of the query.
+// The pieces of lists and objects in a query, in the order of the query.
 struct QueryScratch {
   struct Entry {
     std::uint32_t parameter;
@@ -171,7 +171,7 @@ bool ContractOperation::check_parameters(const RequestParts& request, Violations
   return violations.list().size() + violations.left_out() == before;
 }
 
-// What is one text is checked where it stands; pieces of lists and objects are gathered first.
+// A value of one text is checked where it stands; pieces of lists and objects are gathered first.
 void ContractOperation::check_query(Bytes query, Violations& violations, StepBudget& budget) const {
   static thread_local QueryScratch scratch;
   scratch.entries.clear();

@@ -13,7 +13,7 @@ namespace {
 
 using container::Value;
 
-constexpr std::size_t parameters_max = 64;  // of an operation: they are told apart by bits
+constexpr std::size_t parameters_max = 64;  // of an operation: each has a bit
 
 std::string lower(Bytes text) {
   std::string made(text);
@@ -47,7 +47,7 @@ std::vector<MediaContract> contents_of(const std::vector<model::MediaType>& cont
       media.styles.push_back({encoding.property, *encoding.style, encoding.explode});
     }
   }
-  // What is named goes before "text/*", and that before "*/*".
+  // A named media type goes before "text/*", and this before "*/*".
   std::ranges::sort(made, {}, [](const MediaContract& each) {
     const int rank = each.range.starts_with('*') ? 2 : each.range.ends_with('*') ? 1 : 0;
     return std::pair(rank, Bytes(each.range));
@@ -55,7 +55,7 @@ std::vector<MediaContract> contents_of(const std::vector<model::MediaType>& cont
   return made;
 }
 
-// Of what has a schema, or one media type: a model::Parameter or a model::Header.
+// Takes the schema of a model::Parameter or a model::Header, which has a schema or one media type.
 template <class T>
 void take_schema(ParameterContract& made, const T& words) {
   if (words.schema) {
@@ -284,7 +284,7 @@ void ContractOperation::prepare() {
   for (ReplyContract& reply : replies_) {
     for (ParameterContract& each : reply.fields) each.prepare();
   }
-  // Of one name that is a parameter and a member, it is the parameter.
+  // A name that is both a parameter and a member is the parameter.
   std::ranges::sort(query_names_, {}, [](const QueryName& each) {
     return std::tuple(Bytes(each.name), each.is_member, each.parameter);
   });

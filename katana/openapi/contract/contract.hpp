@@ -6,8 +6,9 @@
 //   found.operation->check_request(request, violations);
 //   found.operation->check_reply(reply, violations);
 //
-// A request: its parameters, decoded by their styles and checked by their schemas, its media type,
-// and its content by the schema of that. A reply: its status, fields, media type and content.
+// A request is checked for its parameters, its media type, and its content by the schema of that
+// type. Parameters are decoded by their styles and checked by their schemas. A reply is checked for
+// its status, fields, media type and content.
 //
 //   content             checked by its schema
 //   application/json    and …+json: as text, nothing is built of it
@@ -18,14 +19,14 @@
 // A document permits all that it does not forbid: unnamed query parameters, fields and cookies.
 // `readOnly` properties are required of replies only, `writeOnly` ones of requests only.
 //
-// All checks of one message take steps from one budget. When it is spent the message departs from
-// the description, whatever else is right, and a violation names the limit.
+// All checks of one message take steps from one budget. When it is spent, the message departs from
+// the description in any case, and a violation names the limit.
 //
-// Owns       all that it was compiled from.
+// Owns       copies of all parts of the description that it needs.
 // Borrows    requests and replies, for the call.
 // Thread     any, at once.
-// Allocates  compile(), find(); a check for what is wrong, for parameters that are lists or
-//            objects, and for forms.
+// Allocates  compile(), find(); a check for violations, for parameters that are lists or objects,
+//            and for forms.
 // Fails      compile() with an Error that names the place in the description.
 // Invariant  the same document and message give the same violations, in the same order.
 #pragma once
@@ -63,7 +64,7 @@ class Fields {
   ~Fields() = default;
 };
 
-// What the checks see of a request; nothing is kept.
+// The parts of a request that the checks read; nothing is kept.
 struct RequestParts {
   std::span<const std::pair<Bytes, Bytes>> path;  // PathValues, or those of a router
   Bytes query;                                    // raw, without "?"
@@ -71,18 +72,18 @@ struct RequestParts {
   Bytes content;                                  // decoded, if it had a Content-Encoding
   // False: there is content that the caller does not have.
   bool has_whole_content = true;
-  // What the client sent for the checks to look at.
+  // The bytes of the request that the checks read.
   std::size_t steps_bytes() const noexcept { return query.size() + content.size(); }
 };
 
-// What check_reply() sees of a reply; nothing is kept.
+// The parts of a reply that check_reply() reads; nothing is kept.
 struct ReplyParts {
   unsigned status = 200;    // 100 to 599
-  const Fields& fields;     // those that are sent
+  const Fields& fields;     // the fields that are sent
   Bytes content_type;       // empty: none
   Bytes content;            // decoded, if it has a Content-Encoding
   bool has_content = true;  // false: to HEAD, or it is not looked at
-  // False: others add fields later, so that none is missing yet.
+  // False: middleware adds fields later, and a missing field is no violation.
   bool has_all_fields = true;
 };
 
@@ -97,7 +98,7 @@ struct MediaContract {
     other,      // not at all: the media type alone is checked
   };
   std::string range;  // without parameters, in lower case
-  // Of "*/*" other: JSON that comes is checked there all the same.
+  // `other` for "*/*": JSON content is checked there all the same.
   Kind kind = Kind::other;
   std::string schema_pointer = {};  // in Description::schemas; empty: there is none
   // For a form: properties whose `encoding` has a style.
@@ -106,7 +107,7 @@ struct MediaContract {
   std::optional<schema::Schema> schema = {};
 };
 
-// What the description says of one status.
+// The description of one status.
 struct ReplyContract {
   std::string status;  // "200", "4XX", "default"
   // Ordered as ContractOperation::contents(). Empty: the reply may have no content.
@@ -127,15 +128,15 @@ class ContractOperation {
   }
   // Exact ones, then "text/*", then "*/*": the first that fits counts. Empty: none is checked.
   const std::vector<MediaContract>& contents() const noexcept KATANA_VIEW { return contents_; }
-  // By status: exact ones, ranges, "default".
+  // The replies, ordered by status: exact ones, ranges, "default".
   const std::vector<ReplyContract>& replies() const noexcept KATANA_VIEW { return replies_; }
   // `required` of the body: without it, no content at all is right, too.
   bool requires_content() const noexcept { return requires_content_; }
   // "GET /users/{id}"
   std::string describe() const { return method_ + " " + path_; }
 
-  // False: something was added to the violations. Of a request the caller gives one budget to all
-  // checks, as StepBudget::for_bytes() makes one of steps_bytes(); without one there is one.
+  // False: something was added to the violations. The caller gives one budget to all checks of a
+  // request: StepBudget::for_bytes() of steps_bytes(). A check without a budget makes its own.
   bool check_request(const RequestParts& request, Violations& violations) const;
   bool check_request(const RequestParts& request, Violations& violations, StepBudget& budget) const;
   bool check_parameters(const RequestParts& request, Violations& violations,
@@ -143,14 +144,15 @@ class ContractOperation {
   bool check_content(const RequestParts& request, Violations& violations, StepBudget& budget) const;
   bool check_reply(const ReplyParts& reply, Violations& violations) const;
   bool check_reply(const ReplyParts& reply, Violations& violations, StepBudget& budget) const;
-  // What the document says of that status: its own, its range's, or `default`; null: nothing.
+  // The reply that the document describes for the status: by the status, by its range, or
+  // `default`. Null: it describes none.
   const ReplyContract* reply_for(unsigned status) const noexcept;
-  // Whether it does so; what it says by `default` is not meant for 206 and 304.
+  // Whether the document describes the status. `default` does not cover 206 and 304.
   bool says_of(unsigned status) const noexcept;
 
  private:
   friend class Contract;
-  // Whom a name in a query belongs to.
+  // The parameter that a name in a query belongs to.
   struct QueryName {
     std::string name;
     std::uint32_t parameter;
@@ -187,19 +189,19 @@ class Contract {
   // `description` is not needed afterwards. It takes 64 parameters of an operation.
   static Result<Contract> compile(const Description& description, ContractOptions options = {});
 
-  // What find() gives. Points into the contract, and into the path.
+  // The result of find(). Points into the contract, and into the path.
   struct Found {
     const ContractOperation* operation = nullptr;  // null: the document has none
     PathValues values;                             // of the path that was asked for
-    bool has_path = false;                         // it has others for the path
+    bool has_path = false;                         // the document has other methods for the path
   };
-  // `path` is a normal one, below one of base_paths(). HEAD is what GET is.
+  // `path` is a normal one, below one of base_paths(). HEAD has the operation of GET.
   Found find(Bytes method, Bytes path) const;
-  // By its operationId; null: there is none.
+  // The operation of that operationId; null: there is none.
   const ContractOperation* find_id(Bytes id) const noexcept KATANA_VIEW;
-  // In the order of the description.
+  // All operations, in the order of the description.
   std::span<const ContractOperation> operations() const noexcept KATANA_VIEW { return operations_; }
-  // Of its servers: "/v1", and "" when there is none.
+  // The base paths of its servers: "/v1", and "" when there is none.
   const std::vector<std::string>& base_paths() const noexcept KATANA_VIEW { return base_paths_; }
 
  private:
@@ -212,8 +214,8 @@ class Contract {
   std::vector<std::vector<std::size_t>> by_path_;  // operations, by the index of the template
 };
 
-// A status that protocol and middleware answer whatever the operation is, such as 304, 413 and 5xx:
-// it need not be described.
+// Whether protocol and middleware may answer the status for any operation, such as 304, 413 and
+// 5xx: it need not be described.
 bool is_status_of_any_server(unsigned status) noexcept;
 
 }  // namespace katana::openapi

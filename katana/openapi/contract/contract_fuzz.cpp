@@ -1,4 +1,5 @@
-// Whatever a client sends, a contract says the same of it twice, and what fits has no violations.
+// Invariant: for any request, a contract gives the same result twice. A request that fits has no
+// violations.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -41,7 +41,7 @@ info: {title: t, version: "1"}
 paths:
 )";
 
-// One parameter of a GET of /x, or of /x/{p}; what is said of a request with that text.
+// One parameter of a GET of /x, or of /x/{p}, and the violations of a request with that text.
 class ParameterTest : public ::testing::Test {
  protected:
   static std::string said(const std::string& in, const std::string& words,
@@ -96,7 +96,7 @@ TEST_F(ParameterTest, a_text_is_what_the_schema_takes) {
   EXPECT_EQ(said("query", "schema: {}", "p=anything"), "");
 }
 
-// Integers between bounds are told without the schema; everything else is asked of it.
+// Integers between bounds are judged without the schema; it judges every other value.
 TEST_F(ParameterTest, integers_at_their_bounds) {
   struct Case {
     const char* schema;

@@ -29,7 +29,7 @@ Value leaf_value(const FormLeaf& leaf, std::uint8_t types, const std::string& po
                  Findings& findings) {
   if (leaf.part != nullptr && !leaf.part->filename.empty()) return Value(leaf.text);
   const bool is_json = is_json_part(leaf);
-  // Text that cannot be what it stands for may be JSON.
+  // Text that is no scalar of the schema may be JSON.
   const std::uint8_t scalars =
       static_cast<std::uint8_t>(types & ~(structured_types | schema::null_type));
   if (is_json || (scalars == 0 && (types & structured_types) != 0)) {

@@ -1,10 +1,10 @@
-// What a form or a query sends by names with brackets, as data for a schema.
+// The values that a form or a query sends by names with brackets, as data for a schema.
 //
 // Borrows    the tree and the shape of the schema, for the call.
 // Thread     any.
 // Allocates  the value.
 // Fails      adds to the findings a name that is given more than once and is no list, and a part of
-//            JSON that is malformed; whether the value fits is for the schema to say.
+//            JSON that is malformed. The schema decides whether the value fits.
 // Source     OpenAPI 3.1.1 §4.8.12 (deepObject), §4.8.15 (Encoding Object: an object without a
 //            style is JSON).
 #pragma once

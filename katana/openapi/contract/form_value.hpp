@@ -1,13 +1,13 @@
 // Form content as data, by the schema of it: urlencoded and multipart/form-data.
 //
-// Names with brackets are objects and lists (data/container/form_tree.hpp); a name that comes more
-// than once is a list; a part of JSON is what it is, and so is a text where only an object is
-// taken; a file is a string.
+// Names with brackets are objects and lists (data/container/form_tree.hpp). A name that comes more
+// than once is a list. A part of JSON is read as JSON, and so is a text where the schema takes only
+// an object. A file is a string.
 //
 // Borrows    content, schema and styles, for the call.
 // Thread     any, at once.
 // Allocates  the value.
-// Fails      with what is malformed; adds to the findings what the value cannot show.
+// Fails      when the content is malformed; adds to the findings faults that the value cannot show.
 #pragma once
 
 #include <span>

@@ -156,7 +156,7 @@ class Making {
   StepBudget& budget_;
 };
 
-// The bounds of a schema of integers that says nothing else, as far as std::int64_t goes.
+// Sets the bounds of a schema of integers without other rules, as far as std::int64_t goes.
 void set_integer_range(ParameterContract& parameter, const schema::Node& node) {
   constexpr auto lowest = std::numeric_limits<std::int64_t>::min();
   constexpr auto highest = std::numeric_limits<std::int64_t>::max();
@@ -282,7 +282,7 @@ void ParameterContract::check(Bytes raw, Violations& violations, StepBudget& bud
   if (is_json || kind == Kind::scalar) {
     const Decoded decoded(in, raw);
     if (!decoded.is_valid()) {
-      (void)making.value(raw, types);  // says so
+      (void)making.value(raw, types);  // adds the violation
     } else if (is_json) {
       Findings findings;
       if (!schema->check_json(decoded.text(), findings, budget)) {
@@ -339,7 +339,7 @@ void ParameterContract::check_brackets(std::span<const RawMember> raw, Violation
   for (const RawMember& each : raw) {
     const Decoded decoded(in, each.raw);
     if (!decoded.is_valid()) {
-      (void)Making(*this, violations, budget).value(each.raw, types);  // says so
+      (void)Making(*this, violations, budget).value(each.raw, types);  // adds the violation
       return;
     }
     const auto added = tree.add(each.name, {std::string(decoded.text())});

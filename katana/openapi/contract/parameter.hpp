@@ -1,4 +1,5 @@
-// ParameterContract: one of an operation's, and how its text in a request becomes data.
+// ParameterContract: a parameter of an operation. It reads the parameter's text in a request as
+// data.
 //
 //   style            in      7           [7, 8]          {"a": 7, "b": 8}      explode
 //   simple           path    7           7,8             a,7,b,8    a=7,b=8    header as well
@@ -9,13 +10,13 @@
 //   pipeDelimited    query               n=7|8           n=a|7|b|8
 //   deepObject       query   n=7         n[0]=7&n[1]=8   n[a]=7&n[b]=8         and within them
 //
-// The schema decides what a text is: "7" is a number where one is taken. Where both are
-// taken, it is the one that fits.
+// The schema decides the type of a text: "7" is a number where the schema takes one. Where it takes
+// both, the value is the one that fits.
 //
 // Owns       its name and its schema.
 // Thread     any, at once.
 // Allocates  for lists and objects, and for text with escapes.
-// Fails      by Violations, which name the parameter and show what came.
+// Fails      by Violations, which name the parameter and show its value.
 // Source     OpenAPI 3.1.1 §4.8.12, RFC 6570.
 #pragma once
 
@@ -49,7 +50,7 @@ struct ParameterContract {
   std::string schema_pointer = {};  // in Description::schemas; empty: there is none
   std::optional<schema::Schema> schema = {};  // none: any text is right
 
-  // What prepare() makes of the schema.
+  // prepare() fills the members below from the schema.
   enum class Kind : std::uint8_t { scalar, list, object };
   // A member of an object, and which types its schema takes.
   struct Member {
@@ -62,13 +63,14 @@ struct ParameterContract {
   std::vector<Member> members;   // of an object
   std::uint8_t other_types = 0;  // of its other members
   bool takes_other_names = false;  // of an object: any names, with `other_types`
-  // Every integer between them is right; without any, the schema says more than bounds.
+  // Every integer between these bounds is right. An empty range: the schema has more rules than
+  // bounds.
   std::int64_t integer_min = 0;
   std::int64_t integer_max = -1;  // likewise
 
-  // Once, when `schema` is there, before the first check.
+  // Called once, when `schema` is set, before the first check.
   void prepare();
-  // In a query each of its items is a separate pair.
+  // Each of its items is a separate pair in a query.
   bool is_list_of_pairs() const noexcept {
     return kind == Kind::list && explode && style == model::Style::form && in == Part::query;
   }

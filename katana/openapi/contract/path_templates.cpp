@@ -86,7 +86,7 @@ bool PathTemplates::match(const Segment& segment, Bytes text, PathValues& values
     if (!is_last) {
       const std::string& next = segment[at + 1].text;
       // "a.b.csv" by "{name}.{kind}": the last literal is looked for from the end, where it leaves
-      // something for what follows it.
+      // text for the parameter behind it.
       const bool is_end = at + 2 == segment.size();
       const std::size_t left = text.size() - std::min(text.size(), next.size() + 1);
       end = is_end                     ? text.rfind(next)

@@ -1,10 +1,11 @@
-// PathTemplates: which path of a document a request's path is: "/users/{id}", "/files/{name}.json".
+// PathTemplates: finds the path of a document that a request's path matches: "/users/{id}",
+// "/files/{name}.json".
 //
 // Owns       the templates.
-// Borrows    the path, which the values of parameters lie in.
+// Borrows    the path; the values of parameters lie in it.
 // Thread     any, at once, once all are added.
 // Allocates  find(): the list of values.
-// Fails      add() for a template that is none, with the reason.
+// Fails      add() for a malformed template, with the reason.
 // Invariant  a literal goes before a parameter, from the left (OpenAPI 3.1.1 §4.8.8.2). The longer
 //            text beside a parameter goes before the shorter one. The order of add() is of no
 //            importance.
@@ -27,7 +28,7 @@ using PathValues = std::vector<std::pair<Bytes, Bytes>>;
 
 class PathTemplates {
  public:
-  // `index` is what find() gives.
+  // find() returns `index` for a path of this template.
   Result<void> add(Bytes path, std::size_t index);
   // A template that the path is one of.
   struct Match {

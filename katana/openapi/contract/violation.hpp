@@ -1,8 +1,8 @@
-// Violation: where a request or a reply departs from what its operation says.
+// Violation: a departure of a request or a reply from the description of its operation.
 //
 // Owns       its words.
 // Thread     a value.
-// Allocates  only for what is wrong.
+// Allocates  only for violations.
 // Fails      never; beyond the limit violations are counted, not kept.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace katana::openapi {
 
-// What of a message is wrong.
+// The part of a message that is wrong.
 enum class Part : std::uint8_t {
   operation,     // the document has none for this path and method
   path,          // a parameter of it
@@ -37,7 +37,7 @@ struct Violation {
   std::string describe() const;
 };
 
-// What is wrong with one message; checks add to it.
+// The faults of one message; checks add to them.
 class Violations {
  public:
   explicit Violations(std::size_t count_max = 16) noexcept : count_max_(count_max) {}

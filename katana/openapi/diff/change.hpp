@@ -13,7 +13,7 @@
 
 namespace katana::openapi {
 
-// What compare() says it means; here what `katana openapi diff` makes of it.
+// The level of a change; diff.hpp has the meanings. `katana openapi diff` treats each as follows.
 enum class Level : std::uint8_t {
   info,      // shown with --all alone
   warning,   // status 1 with --fail-on warning
@@ -27,7 +27,8 @@ struct Change {
   Level level;            // by the rule and, of data, its direction
   std::string operation;  // "GET /items/{id}"; empty: of the whole description
   std::string words;      // "content application/json /count: the type changed from …"
-  // "api.yaml:12:7: #/components/schemas/Item", in the new one; of what was removed in the old one.
+  // "api.yaml:12:7: #/components/schemas/Item", in the new description; in the old one if the part
+  // was removed.
   std::string place;
   // "breaking: GET /items/{id}: rule: words [place]"
   std::string describe() const;

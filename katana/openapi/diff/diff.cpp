@@ -18,7 +18,7 @@ using container::Value;
 using detail::SchemaDiff;
 using detail::SchemaOf;
 
-// "/items/{}" of "/items/{id}": what parameters are called does not count.
+// "/items/{}" for "/items/{id}": the names of parameters do not count.
 std::string shape_of(Bytes path) {
   std::string shape;
   bool is_name = false;
@@ -58,8 +58,8 @@ const T* find_named(const std::vector<T>& list, Bytes name, std::string T::* mem
   return found == list.end() ? nullptr : &*found;
 }
 
-// What clients receive of a webhook is its request, and what they send its response: rules of the
-// direction are called by the part.
+// The name of a rule of a webhook. Clients receive its request and send its response: "request" and
+// "response" are exchanged in the name.
 std::string webhook_rule(std::string rule) {
   constexpr Bytes request = "request", response = "response";
   std::string made = rule.starts_with("webhook-") ? "" : "webhook-";
@@ -112,7 +112,7 @@ class Comparison {
     changes_.push_back(std::move(made));
   }
 
-  // By their names; what is left, by their shapes, as long as that is one path's.
+  // Pairs paths by their names. The rest are paired by their shapes, each path at most once.
   void compare_paths() {
     std::set<const model::PathItem*> known;
     std::vector<const model::PathItem*> gone;
@@ -353,7 +353,7 @@ class Comparison {
                     after.body->location);
   }
 
-  // `of` says who sends it.
+  // `of` tells which side sends the content.
   void compare_content(SchemaOf of, const std::string& name,
                        const std::vector<model::MediaType>& before,
                        const std::vector<model::MediaType>& after, const model::Location& place) {
@@ -653,7 +653,7 @@ class Comparison {
                     after.body->location);
   }
 
-  // What clients may answer.
+  // Compares the replies that clients may send to a webhook.
   void compare_answers(const model::Operation& before, const model::Operation& after) {
     for (const model::Reply& each : before.replies) {
       const auto* const found = find_named(after.replies, each.status, &model::Reply::status);
@@ -687,7 +687,7 @@ class Comparison {
   const DiffOptions& options_;
   std::string operation_;
   std::string scope_;        // in front of the words of schemas
-  bool is_webhook_ = false;  // so that what clients receive is the request
+  bool is_webhook_ = false;  // clients then receive the request
   SchemaDiff schemas_;
   std::vector<Change> changes_;
   std::set<std::tuple<std::string, std::string, std::string>> known_;

@@ -1,4 +1,4 @@
-// compare(): what changed between two OpenAPI descriptions, and what of it breaks clients.
+// compare(): the changes between two OpenAPI descriptions, and which of them break clients.
 //
 //   for (const openapi::Change& each : openapi::compare(before, after))
 //     if (each.level == openapi::Level::breaking) … each.describe()
@@ -10,15 +10,15 @@
 //
 //   breaking   a client that worked may fail
 //   warning    it depends on the client, or on data: a pattern that changed
-//   info       no client notices, or it is better off
+//   info       no client is affected, or it gains
 //
-// Of a webhook clients receive the request and send the response, so that the directions are the
-// other way round. Its rules begin with "webhook-" (`webhook-request-property-type-changed`),
-// beside oasdiff's webhook-added and webhook-removed.
+// Clients receive the request of a webhook and send its response: the directions are the other way
+// round. Its rules begin with "webhook-" (`webhook-request-property-type-changed`), in addition to
+// oasdiff's webhook-added and webhook-removed.
 //
 // Paths are compared whatever their parameters are called. Schemas are compared where they are
-// used, through their references; of alternatives (oneOf, anyOf, allOf) those that are equal, or
-// that are called the same, are paired.
+// used, through their references. Alternatives (oneOf, anyOf, allOf) are paired when they are equal
+// or have the same name.
 //
 // Thread     any.
 // Allocates  freely.
@@ -34,7 +34,7 @@
 
 namespace katana::openapi {
 
-// What compare() cannot see in the two.
+// Facts that compare() cannot see in the two descriptions.
 struct DiffOptions {
   // A part that was announced to go by `x-sunset` (YYYY-MM-DD) may go on that day.
   std::string today = {};  // empty: as if every sunset had come

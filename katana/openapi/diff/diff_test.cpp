@@ -293,7 +293,7 @@ TEST(OpenApiDiff, security) {
             "breaking api-security-scope-added: the scope 'w' of b is wanted as well\n");
 }
 
-// What a webhook brings is received by clients, and what they answer is sent by them.
+// Clients receive the request of a webhook, and send its reply.
 TEST(OpenApiDiff, webhooks_have_the_directions_the_other_way_round) {
   const auto with = [](const std::string& schema, const std::string& more = "",
                        const std::string& replies = "{'204': {description: ok}}") {

@@ -113,7 +113,7 @@ constexpr Bound bounds[] = {{"minimum", "min", true},
                             {"minContains", "min-contains", true},
                             {"maxContains", "max-contains", false}};
 
-// A lower bound of 0 is none where nothing is less than 0.
+// The value of a bound. A lower bound of 0 is none where no value is less than 0.
 std::optional<double> bound_of(const Value* schema, const Bound& bound) {
   const Value* const found = keyword(schema, bound.keyword);
   const std::optional<double> number = found == nullptr ? std::nullopt : found->get_real();
@@ -128,7 +128,7 @@ std::optional<double> bound_of(const Value* schema, const Bound& bound) {
 SchemaDiff::Side SchemaDiff::follow(const Description& description, Side side) const {
   for (std::size_t steps = 0; steps < 32 && side.value != nullptr; ++steps) {
     const Value* const reference = keyword(side.value, "$ref");
-    // Beside other keywords it is one of several.
+    // A reference with other keywords around it is one of several.
     if (reference == nullptr || reference->kind() != Kind::text) break;
     if (side.value->get_object()->size() != 1 || !reference->as_text().starts_with('#')) break;
     std::string pointer = reference->as_text().substr(1);
@@ -240,7 +240,7 @@ void SchemaDiff::compare_types(const Pair& pair) {
   } else if (widens) {
     report("type-generalized", Effect::widens, words, pair.after);
   } else {
-    // oasdiff calls what narrows a request a change.
+    // oasdiff names a narrower type in a request a change.
     const bool is_specialized = !is_request() || subject() == "request-parameter-property";
     report(is_specialized ? "type-specialized" : "type-changed", Effect::narrows, words,
            pair.after);
@@ -496,7 +496,7 @@ void SchemaDiff::compare_additional(const Pair& pair) {
   const bool takes_more = after.value == nullptr || *after.value != Value(false);
   if (took != takes_more) {
     report(takes_more ? "additional-properties-allowed" : "additional-properties-disallowed",
-           // Clients have to overlook what they do not know.
+           // Clients have to ignore members that they do not know.
            takes_more ? Effect::neither : Effect::narrows,
            takes_more ? "properties of any name are allowed"
                       : "properties of other names are not allowed any more",
@@ -532,7 +532,7 @@ void SchemaDiff::compare_alternatives(const Pair& pair, Bytes keyword_name, Byte
     std::vector<std::pair<std::string, Side>> made;
     for (std::size_t at = 0; list != nullptr && at < list->size(); ++at) {
       const Value& each = (*list)[at];
-      // What it is called: its reference, its title, or all that it says.
+      // The name of the alternative: its reference, its title, or its whole JSON.
       const Value* const reference = keyword(&each, "$ref");
       const Value* const title = keyword(&each, "title");
       std::string called = reference != nullptr ? shown(reference)

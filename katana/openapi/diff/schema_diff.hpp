@@ -3,7 +3,7 @@
 // Borrows    both descriptions, for the comparison.
 // Thread     one.
 // Allocates  freely.
-// Fails      never: what is no schema is compared as a value.
+// Fails      never: a value that is no schema is compared as a value.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace katana::openapi::detail {
 
-// What a schema is of, which begins the names of its rules.
-// By who sends it: clients the first two. For a webhook that is the reply.
+// The place of a schema in an operation. The names of its rules begin with it. Clients send the
+// first two, which are the reply where the operation is a webhook.
 enum class SchemaOf : std::uint8_t {
   request_body,
   request_parameter,

@@ -16,7 +16,7 @@ namespace {
 
 using Content = std::shared_ptr<detail::ServedContent>;
 
-// Of the files, whose path has their version.
+// Cache-Control of the files: their path has their version.
 constexpr Literal immutable = "public, max-age=31536000, immutable";
 
 // Starts the renderer; its own script, because the policy allows none within the page.
@@ -50,7 +50,7 @@ window.ui = SwaggerUIBundle({
 });
 )js";
 
-// What has too little contrast in the renderer's own style (WCAG 2.2, 1.4.3).
+// Corrects colours with too little contrast in the renderer's own style (WCAG 2.2, 1.4.3).
 constexpr const char* own_style = R"css(body { margin: 0; }
 #documents { font: 14px/2 sans-serif; padding: 0 20px; }
 #documents a { color: #0b4f9c; margin-right: 1em; }
@@ -69,7 +69,8 @@ Literal type_of(Bytes name) {
   return "image/png";
 }
 
-// What the page may do: load its own files, and ask its own origin and those named.
+// The Content-Security-Policy. The page may load its own files, and send requests to its own origin
+// and those of the options.
 std::string policy_of(const DocsPageOptions& options) {
   std::string connect = "'self'";
   for (const std::string& each : options.origins) connect += " " + each;
@@ -111,8 +112,8 @@ void add_file(Group& group, const std::string& path, const Content& content) {
   group.get(path, [content](const RequestView& request) { return content->reply(request); });
 }
 
-// The page of the window that an OAuth 2 server sends the browser back to, and its script: both are
-// looked for beside the page, which is what is registered at that server.
+// Adds the page to which an OAuth 2 server sends the browser back, and its script. The renderer
+// looks for both beside the page; this address is registered at that server.
 void add_redirect(Group& group, const DocsAssets& assets, const std::string& policy,
                   const std::string& path) {
   for (const DocsFile& file : assets.files) {

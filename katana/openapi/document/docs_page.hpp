@@ -2,16 +2,16 @@
 //
 //   openapi::docs_page(router, openapi::swagger_ui());   // GET /docs
 //
-// The renderer's files are a part of the program (openapi/document/swagger_ui): the page loads
-// nothing from elsewhere, works without a network, and its Content-Security-Policy allows no inline
-// script and no eval. An Application does this by its settings `docs`.
+// The renderer's files are a part of the program (openapi/document/swagger_ui). The page loads
+// nothing from elsewhere and works without a network. Its Content-Security-Policy allows no inline
+// script and no eval. An Application adds the page by its settings `docs`.
 //
 // Owns       a share of its content.
 // Borrows    the files of the renderer: constants of the program.
 // Thread     one, while routes are added; the routes any.
 // Allocates  at the start, and fields of replies.
-// Fails      without files (the program was built without them) the page is 503 and says what to
-//            install.
+// Fails      without files (the program was built without them) the page is 503 and names the
+//            package to install.
 // Invariant  a file is served under a path with its version and is immutable there.
 #pragma once
 
@@ -34,14 +34,14 @@ struct DocsFile {
 struct DocsAssets {
   Bytes version = {};                // of swagger-ui-dist; part of the URLs
   std::vector<DocsFile> files = {};  // empty: they are not installed
-  Bytes remedy = {};                 // without files: what to install
+  Bytes remedy = {};                 // without files: how to install them
 };
 
-// Where the page is, and what it is called.
+// The place of the page, and its title.
 struct DocsPageOptions {
   // Where it is served.
   std::string path = "/docs";
-  // What people call it.
+  // The title of the page.
   std::string title = "API";
   // Other origins that requests of the page go to, as servers of the documents are:
   // "https://api.shop.example".

@@ -15,17 +15,17 @@
 //   openapi::Routes api = openapi::describe(router.group("/api"), {open, partners});
 //   api.post("/orders", add_order, {.audiences = {"partner"}});   // in `partners` alone
 //
-// Its text is the same whenever it is made: routes in the order in which they were added, what is
-// kept by name in the order of names. Therefore it can be checked into a repository
+// Its text is the same whenever it is made. Routes stand in the order in which they were added, and
+// named entries in the order of their names. Therefore the text can be checked into a repository
 // (`katana openapi dump`).
 //
-// Owns       all that it is given. Copies share it.
+// Owns       copies of its arguments, which its own copies share.
 // Thread     one, while routes are added.
 // Allocates  yes: at the start of a program.
-// Fails      mistakes() are errors of Router::build() once it is served or kept: two operations of
-//            one id, a note about a parameter that there is not, a problem type that is not in the
-//            catalogue, an audience that no document has.
-// Invariant  what is served is the document of all routes, whatever the order of the calls.
+// Fails      Router::build() with mistakes(), once it is served or kept. Mistakes are two
+//            operations of one id, and a note about a parameter that does not exist. Others are a
+//            problem type that is not in the catalogue, and an audience that no document has.
+// Invariant  the document that is served has all routes, whatever the order of the calls.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct License {
   std::string url = {};         // of the text; absolute
 };
 
-// What a document says of its service.
+// The description of the service in a document.
 struct Info {
   std::string title = {};             // of the API, as tools show it
   std::string version = {};           // of the API, not of OpenAPI
@@ -87,8 +87,8 @@ struct Tag {
   ExternalDocs docs = {};        // further documentation
 };
 
-// Version of OpenAPI. 3.0 is for readers that know no other: what it lacks is left out (webhooks,
-// mutual TLS) or said as it says it (null, examples).
+// Version of OpenAPI. 3.0 is for readers that know no other. Parts that it lacks are left out
+// (webhooks, mutual TLS) or translated (null, examples).
 enum class Specification : std::uint8_t { v3_1, v3_0 };
 
 class Routes;
@@ -100,7 +100,7 @@ class Document {
 
   // Where it is served; none: at the URL of the document.
   Document& server(Server server);
-  // In this order. A tag that operations have and that is not told here stands behind them.
+  // Adds a tag; tags keep this order. Tags that only operations name stand behind them.
   Document& tag(Tag tag);
   Document& external_docs(ExternalDocs docs);
   Document& webhook(OutgoingRequest request);
@@ -108,13 +108,13 @@ class Document {
   Document& security_scheme(const SecurityScheme& scheme);
   // Operations may name these types, and no others; see problem_types.hpp.
   Document& problem_types(const ProblemTypes& types);
-  // Shown what is for everybody, and what is for this audience.
+  // The document has operations without audiences, and operations for this audience.
   Document& audience(std::string name);
 
   // Routes that are added to the result are added to the group, and are in the document.
   Routes describe(Group group);
-  // What is served without being described here, for documents that are to be complete. `security`:
-  // as Group::security() has it.
+  // Adds an operation that is served without being described here; the document is then complete.
+  // `security` is that of Group::security().
   void add(http::Method method, std::string_view pattern, SignatureWords words,
            const Operation& operation,
            const std::vector<const SecurityDocumentation*>& security = {});
@@ -127,7 +127,7 @@ class Document {
   // The same without a route: for Service::documents(), and so for `katana openapi dump` and tests.
   Document& keep(Group group);
 
-  // What is wrong with it, one error each.
+  // The mistakes of the document, one error each.
   std::vector<Error> mistakes() const;
   void add_mistake(Error mistake);
   const std::string& name() const noexcept;
@@ -143,7 +143,7 @@ class Document {
   std::shared_ptr<State> state_;
 };
 
-// A document that Document made, as 3.0 says it; see Specification.
+// Translates a document that Document made to OpenAPI 3.0; see Specification.
 Value as_3_0(Object document);
 // A JSON text as `katana openapi dump` writes it: two spaces for each level, and a line end.
 std::string indented(const Value& value);

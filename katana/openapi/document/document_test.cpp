@@ -349,7 +349,7 @@ TEST(OpenApiMistakes, what_is_said_of_something_that_is_not_there) {
   EXPECT_THAT(catalogue, HasSubstr("its status is not of 400 to 599"));
 }
 
-// ---- what is served ----
+// ---- served documents ----
 
 TEST(OpenApiServed, is_the_document_of_all_routes_and_has_a_tag) {
   Router router;

@@ -6,14 +6,14 @@
 //   api.get("/items/{id}", get_item, {.id = "getItem", .summary = "One item", .problems = {404}});
 //   document.serve(router);   // GET /openapi.json
 //
-// Facts of the signature need no words: Path<T> and Query<T> are parameters with their
-// types, rules and defaults; Json<T> is the content, with 413, 415 and 422; Json<T> and Created<T>
-// are replies. Operation says what the signature does not (a handler that returns a Reply). Every
+// Facts of the signature need no words. Path<T> and Query<T> are parameters with their types, rules
+// and defaults. Json<T> is the content, with 413, 415 and 422; Json<T> and Created<T> are replies.
+// Operation has the facts that the signature lacks (a handler that returns a Reply). Every
 // problem is application/problem+json (RFC 9457). The requirements of the group's middleware
 // (identity/auth) are in securitySchemes and in each operation, with 401 and 403.
 //
 //   schema.hpp         the JSON Schema of a type
-//   operation.hpp      what is said of a route: Operation, replies, examples, callbacks
+//   operation.hpp      the description of a route: Operation, replies, examples, callbacks
 //   document.hpp       Document: info, servers, tags, webhooks, audiences; its text
 //   problem_types.hpp  the catalogue of problem types
 //   routes.hpp         Routes: a group whose routes are described

@@ -151,7 +151,7 @@ TEST(OpenApiSchema, a_variant_is_one_of_its_alternatives_by_its_discriminator) {
             R"({"type":"object","properties":{"type":{"type":"string","const":"part"},)"
             R"("name":{"type":"string","minLength":1,"maxLength":20}},)"
             R"("required":["type","name"]})");
-  // What is inside of an alternative is as it is anywhere.
+  // The types inside of an alternative have the same schema as anywhere else.
   EXPECT_EQ(at(schemas, "/TreeWithType/properties/branches/items/$ref"),
             R"("#/components/schemas/Tree")");
 }

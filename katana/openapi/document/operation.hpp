@@ -1,4 +1,4 @@
-// Operation: what is said of a route beyond what its handler's signature says.
+// Operation: the description of a route beyond the facts of its handler's signature.
 //
 //   {.id = "putUser", .summary = "Replaces a user", .tag = "users", .problems = {404},
 //    .replies = {json_reply<User>(200, "The user as it is from here on.")}}
@@ -6,10 +6,10 @@
 // The names are those of OpenAPI 3.1 where it has one; Markdown (CommonMark) may stand in every
 // description.
 //
-// Owns       all that it is given. A ProblemType is borrowed: it is a constant of the program.
+// Owns       its members. A ProblemType is borrowed: it is a constant of the program.
 // Thread     values.
 // Allocates  yes: at the start of a program.
-// Fails      never directly: what does not fit together is an error of Router::build().
+// Fails      never directly: members that contradict one another are errors of Router::build().
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ struct ReplyField {
   bool deprecated = false;       // clients should not use it
 };
 
-// What a client may do next with a reply (Link Object, OpenAPI 3.1 §4.8.20).
+// An operation that a client may call next with a reply (Link Object, OpenAPI 3.1 §4.8.20).
 struct ReplyLink {
   std::string name = {};          // key in `links`
   std::string operation_id = {};  // of the operation that the link leads to
@@ -80,7 +80,7 @@ struct RequestField {
   std::vector<Example> examples = {};  // names are unique within the list; empty: none
 };
 
-// What is said of a parameter that the signature has: Path<T> in the pattern, a member of Query<T>.
+// The description of a parameter of the signature: Path<T> in the pattern, a member of Query<T>.
 struct ParameterNote {
   std::string name = {};               // as in the pattern or in the struct
   std::string description = {};        // CommonMark; empty: none
@@ -96,7 +96,7 @@ struct ContentWords {
   std::vector<Example> examples = {};  // names are unique within the list; empty: none
 };
 
-// What a part of a form may be (Encoding Object): the media types of a file, with commas between.
+// The media types that a part of a form may have (Encoding Object), with commas between.
 struct PartEncoding {
   std::string name = {};          // of the form part
   std::string content_type = {};  // "image/png, image/jpeg"
@@ -113,7 +113,7 @@ struct OutgoingRequest {
   std::string description = {};              // CommonMark; empty: none
   MakeSchema content = nullptr;              // body as JSON; null: none
   std::vector<Example> examples = {};        // names are unique within the list; empty: none
-  std::vector<ReplyWords> replies = {};      // what the receiver answers; empty: any 2xx
+  std::vector<ReplyWords> replies = {};      // of the receiver; empty: any 2xx
 };
 
 struct Operation {
@@ -122,12 +122,12 @@ struct Operation {
   std::string description = {};                 // CommonMark; empty: none
   std::string tag = {};                         // the group in which tools show it; empty: none
   std::vector<unsigned> problems = {};          // beyond those that follow from the signature
-  std::vector<ReplyWords> replies = {};         // instead of what follows from the signature
+  std::vector<ReplyWords> replies = {};         // instead of those of the signature
   std::vector<RequestField> fields = {};        // beyond those of the signature
   Value example = {};                           // one example of the body; or several:
   std::vector<Example> examples = {};           // names are unique within the list; empty: none
   std::vector<ParameterNote> parameters = {};   // on parameters of the signature
-  std::vector<ContentWords> content = {};       // instead of what follows from the signature
+  std::vector<ContentWords> content = {};       // instead of that of the signature
   std::vector<PartEncoding> encodings = {};     // of the parts of a form
   std::vector<const ProblemType*> types = {};   // problems with a type of the program's own
   std::vector<OutgoingRequest> callbacks = {};  // requests that the service sends because of it
@@ -149,7 +149,7 @@ struct ParameterWords {
   bool deprecated = false;        // clients should not send it
   std::string_view style = {};    // "deepObject"; empty: the default of `in`
 };
-// All that a handler's signature says about its operation.
+// The facts of a handler's signature about its operation.
 struct SignatureWords {
   std::vector<ParameterWords> parameters = {};  // in the order of the signature
   MakeSchema content = nullptr;                 // of the request body; null: none

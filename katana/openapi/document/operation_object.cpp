@@ -65,7 +65,7 @@ List parameters_of(Parts& parts, const RouteName& route, SignatureWords& words,
   for (ParameterWords& each : words.parameters) {
     if (each.in == "path") each.name = in_path < names.size() ? names[in_path++] : "";
   }
-  // What the pattern names and the handler does not take is there all the same.
+  // A parameter of the pattern that the handler does not take is described all the same.
   for (; in_path < names.size(); ++in_path) {
     words.parameters.push_back({.name = names[in_path],
                                 .in = "path",
@@ -95,7 +95,7 @@ List parameters_of(Parts& parts, const RouteName& route, SignatureWords& words,
 
 // ---- content ----
 
-// By the name that a single one has not.
+// Adds the example, which has no name, and the named examples.
 void add_examples(Object& media, const Operation& operation) {
   if (!operation.example.is_null()) media.set("example", operation.example);
   if (!operation.examples.empty()) media.set("examples", examples_object(operation.examples));

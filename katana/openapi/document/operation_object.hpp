@@ -1,9 +1,9 @@
-// The Operation Object of a route, and what it refers to, for Document.
+// The Operation Object of a route, and the parts that it refers to, for Document.
 //
 // Owns       nothing.
 // Thread     one for each Parts.
 // Allocates  yes: at the start of a program.
-// Fails      what does not fit together is added to the mistakes.
+// Fails      members that contradict one another are added to the mistakes.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace katana::openapi::detail {
 
-// What operations share.
+// The parts of a document that operations share.
 struct Parts {
   Schemas schemas;
   std::map<std::string, Value> responses;         // by name
@@ -51,10 +51,11 @@ Value docs_object(const ExternalDocs& docs);
 // ---- content ----
 
 Value text_schema();
-// A content of one media type. An empty schema says nothing.
+// The Media Type Object with a schema. An empty schema is left out.
 Object media_of(Value schema);
 Value content_of(const std::string& type, Object media);
-// Of a stream, whose schema OpenAPI 3.1 has no word for: itemSchema is of 3.2.
+// Adds the schema of the items of a stream. OpenAPI 3.1 has no keyword for it: `itemSchema` is of
+// 3.2.
 void add_item(Parts& parts, Object& media, MakeSchema item);
 // {"name": {"value": …}}
 Value examples_object(const std::vector<Example>& examples);

@@ -1,7 +1,7 @@
 // ProblemTypes: the catalogue of a program's problem types (http/handlers/problem_type.hpp).
 //
 //   const openapi::ProblemTypes problems = {email_taken, changed_meanwhile};
-//   problems.serve(router);                  // GET /problems/email-taken: what it means, as a page
+//   problems.serve(router);                  // GET /problems/email-taken: its meaning, as a page
 //   document.problem_types(problems);
 //   api.post("/users", add_user, {.types = {&email_taken}});
 //

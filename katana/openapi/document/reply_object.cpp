@@ -31,7 +31,7 @@ Object link_of(const ReplyLink& link) {
 }
 
 // The statuses of problems that an operation can be answered with: its own, and those that follow
-// from its signature. 400: the protocol refuses what is malformed, whatever the route.
+// from its signature. 400: the protocol refuses malformed requests on every route.
 std::vector<unsigned> problems_of(const SignatureWords& words, const Operation& operation,
                                   const std::vector<const SecurityDocumentation*>& security) {
   std::vector<unsigned> problems = operation.problems;
@@ -174,7 +174,7 @@ Object responses_of(Parts& parts, const SignatureWords& words, const Operation& 
   }
   Object responses;
   for (auto& [status, reply] : replies) responses.set(std::to_string(status), std::move(reply));
-  // A handler that returns a Reply, of which nothing is said.
+  // A handler returns a Reply that is not described.
   if (!says_success) responses.set("2XX", Object{{"description", "The request was served."}});
   responses.set("default", Object{{"$ref", "#/components/responses/Problem"}});
   return responses;

@@ -18,7 +18,7 @@ void add_fields(std::vector<ReplyField>& to, const RequestDocumentation& words) 
 
 bool is_success(const ReplyWords& reply) { return reply.status >= 200 && reply.status < 300; }
 
-// What the middleware in front says. What is said of the operation itself goes before it.
+// Adds the words of the middleware in front. Words of the operation itself win over them.
 void add_words(Operation& operation, SignatureWords& signature, const RequestDocumentation& words) {
   for (const FieldWords& each : words.fields) {
     if (std::ranges::find(operation.fields, each.name, &RequestField::name) !=

@@ -69,7 +69,7 @@ class Routes {
 
   // The same with a tag for each operation that has none.
   Routes tagged(std::string tag) const;
-  // As Group::group() and Group::anonymous().
+  // These two are like Group::group() and Group::anonymous().
   Routes group(std::string_view prefix) const;
   Routes anonymous() const;
 

@@ -69,7 +69,7 @@ std::string alternative_name(std::string_view name, Bytes discriminator) {
   std::string all = fmt::format("{}With{}", name, discriminator);  // which is not empty
   char& first = all[name.size() + 4];
   if (first >= 'a' && first <= 'z') first = static_cast<char>(first - 'a' + 'A');
-  // What the name of a component may have in it (OpenAPI 3.1 §4.8.7).
+  // The characters that the name of a component may have (OpenAPI 3.1 §4.8.7).
   static constexpr Bytes allowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
   std::ranges::replace_if(all, [](char c) { return !allowed.contains(c); }, '_');
@@ -100,7 +100,7 @@ Value Schemas::refer(std::string_view name, Fill fill) {
       unique = fmt::format("{}{}", name, number);
     }
     names_.emplace_back(fill, unique);
-    all_.set(unique, Object());  // it has its name before what it contains is looked at
+    all_.set(unique, Object());  // it has its name before the types in it are examined
     Object schema;
     fill(*this, schema);
     all_.set(unique, std::move(schema));

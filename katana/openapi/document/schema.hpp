@@ -7,7 +7,7 @@
 // A described struct is named by its C++ name; its rules (base/values/rules.hpp) are constraints,
 // its initialisers defaults.
 //
-// Owns       what it makes.
+// Owns       its result.
 // Thread     one for each Schemas.
 // Allocates  yes: at the start of a program.
 // Fails      never; a type without a schema does not compile.
@@ -37,7 +37,7 @@ using container::List;
 using container::Object;
 using container::Value;
 
-// The schemas of a document, by name. Two structs of one name are told apart by a number.
+// The schemas of a document, by name. A number distinguishes two structs of one name.
 class Schemas {
  public:
   // {"$ref": …}. `fill` is called when the type is met for the first time.
@@ -54,7 +54,7 @@ class Schemas {
 // Makes the schema of one type.
 using MakeSchema = Value (*)(Schemas&);
 
-// What any value is as a Value: what JSON makes of it.
+// Any value as a Value, by way of its JSON. Null when that cannot be read.
 template <class T>
 Value to_value(const T& value) {
   auto read = container::read_json<Value>(container::to_json(value));
@@ -93,7 +93,7 @@ Value ruled_schema(Schemas& schemas, const Rules<T>& rules);
 
 namespace detail {
 
-// Of an item of a list or a value of a dictionary.
+// The schema of an item of a list or of a value of a dictionary.
 template <class T>
 Value each_schema(Schemas& schemas, const Rules<T>& rules) {
   Value schema = ruled_schema(schemas, rules.each);
@@ -157,7 +157,7 @@ void fill_schema(Schemas& schemas, Object& schema) {
   if (unknown_names<T> == UnknownNames::refuse) schema.set("additionalProperties", false);
 }
 
-// For one alternative: its members, and the discriminator with its name.
+// The schema of one alternative: its members, and the discriminator with its name.
 template <DescribedVariant V, std::size_t index>
 void fill_alternative(Schemas& schemas, Object& schema) {
   constexpr const auto& description = alternatives_of<V>;
@@ -191,7 +191,7 @@ Value any_of_schema(Schemas& schemas) {
 
 template <class T>
 Value integer_schema() {
-  // Both bounds: what is beyond them cannot be read.
+  // Both bounds are given: a value beyond them cannot be read.
   return Object{{"type", "integer"},
                 {"format", sizeof(T) == 8 ? "int64" : "int32"},
                 {"minimum", std::numeric_limits<T>::min()},

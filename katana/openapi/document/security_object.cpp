@@ -6,8 +6,8 @@
 namespace katana::openapi::detail {
 namespace {
 
-// One object for each way in: of every middleware that authenticates one scheme, with all scopes. A
-// scheme without a name says that no credentials are needed either (auth::optional()): {}.
+// One object for each alternative. It has one scheme of every middleware that authenticates, with
+// all scopes. A scheme without a name means that no credentials are needed (auth::optional()): {}.
 List requirements_of(const std::vector<const SecurityDocumentation*>& security) {
   List scopes;
   for (const SecurityDocumentation* const each : security) {

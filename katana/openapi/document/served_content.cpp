@@ -52,7 +52,7 @@ Reply ServedContent::reply(const RequestView& request) const {
   if (tag_.empty()) return problem(problem_types::unavailable, "The content is not there yet.");
   const http::AcceptedCodings accepted(request.head());
   const bool decodes = is_gzip_ && accepted.quality(http::Coding::gzip) == 0;
-  // Another coding is another representation, which a strong tag tells apart (RFC 9110 §8.8.3).
+  // Another coding is another representation, with another strong tag (RFC 9110 §8.8.3).
   const std::string& tag = decodes ? decoded_tag_ : tag_;
   Reply reply(304);
   switch (http::evaluate_conditions(request.head(), {.entity_tag = tag})) {

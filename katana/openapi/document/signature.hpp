@@ -1,4 +1,4 @@
-// signature.hpp: what the signature of a handler says about an operation: words_of<F>().
+// signature.hpp: the facts of a handler's signature about its operation: words_of<F>().
 //
 //   Path<T>, Query<T>, Header<T>, Cookie<T>   parameters, with the rules and defaults of T
 //   NestedQuery<T>                            the same; objects and lists of them are deepObject
@@ -8,7 +8,7 @@
 //   Preconditions                             412; RequiredPreconditions also If-Match and 428
 //   Json<T>, Created<T> as a result           the reply
 //
-// Owns       what it makes.
+// Owns       its result.
 // Thread     one for each Schemas.
 // Allocates  yes: at the start of a program.
 // Fails      never.
@@ -41,7 +41,7 @@ namespace katana::openapi {
 
 namespace detail {
 
-// ---- what each parameter of a handler says ----
+// ---- facts of each parameter of a handler ----
 
 template <class P>
 struct Words {
@@ -126,7 +126,7 @@ struct Words<Cookie<T>> {
 };
 template <class... P>
 void add_parameters(Schemas& schemas, SignatureWords& words, std::tuple<P...>*);
-// Its parameters, and what it adds itself.
+// The parameters of its from(), and the words that the type adds itself.
 template <katana::detail::ByFromRequest P>
 struct Words<P> {
   static void add(Schemas& schemas, SignatureWords& words) {
@@ -135,8 +135,8 @@ struct Words<P> {
     if constexpr (requires { FromRequest<P>::describe(words); }) FromRequest<P>::describe(words);
   }
 };
-// If-Match and its like are no parameters in the document: what draws requests from it has no tag
-// that fits.
+// If-Match and its like are no parameters in the document: a tool that draws requests from the
+// document has no tag that fits.
 template <>
 struct Words<Preconditions> {
   static void add(Schemas&, SignatureWords& words) { words.problems.push_back(412); }

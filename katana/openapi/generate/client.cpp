@@ -20,7 +20,7 @@ std::string condition_of(const model::Reply& reply) {
   return fmt::format("status / 100 == {}", reply.status[0]);
 }
 
-// What `json` is in the variant of a reply, by its place among all.
+// The JSON content of a reply; null: it has none.
 const PlannedContent* json_of(const PlannedReply& reply) {
   for (const PlannedContent& each : reply.contents) {
     if (each.form == ContentForm::json) return &each;

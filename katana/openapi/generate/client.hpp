@@ -4,7 +4,7 @@
 // Borrows    the options and the description, for its life.
 // Thread     one.
 // Allocates  freely.
-// Fails      never: what cannot be sent is not in the plan.
+// Fails      never: parts that cannot be sent are not in the plan.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ class ClientText {
   // "pets_client"
   std::string file_name() const;
   std::string header() const;
-  // With so many operations each, at most.
+  // The sources of the client, each with at most `operations_max` operations.
   std::vector<std::string> sources(std::size_t operations_max) const;
 
  private:

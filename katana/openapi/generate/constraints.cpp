@@ -45,7 +45,8 @@ std::optional<Number> number_of(const Value& value) {
   return static_cast<Number>(*real);
 }
 
-// What a message shows of a list of choices.
+// The beginning of a list of choices, as a message shows it: at most 120 bytes, cut between
+// characters.
 std::string cut(std::string words) {
   constexpr std::size_t bytes_max = 120;
   if (words.size() <= bytes_max) return words;
@@ -70,7 +71,7 @@ std::optional<std::string> real_text(const Value* value) {
   return text;
 }
 
-// REQUIRES of an integer what it can hold.
+// The number as a literal. REQUIRES that the type can hold it, if the type is an integer.
 std::string Constraints::number_text(Number number) const {
   if (!is_integer()) {
     const Value value(static_cast<double>(number));
@@ -244,7 +245,7 @@ void Constraints::add_length(std::vector<std::string>& rules) const {
                                                       : fmt::format("{}", length_max_)));
 }
 
-// A bound that the type has itself is none.
+// Adds the range. A bound that the type has itself is left out.
 void Constraints::add_range(std::vector<std::string>& rules) const {
   const bool is_small = held_ == Held::small_integer;
   const Number type_least = is_small

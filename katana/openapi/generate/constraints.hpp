@@ -1,15 +1,15 @@
-// Constraints: what schemas say of one value beyond its type of C++, as rules of a member
-// (base/values/rules.hpp). Several schemas may speak of one value: a reference and what stands
-// beside it, the parts of allOf.
+// Constraints: the demands of schemas on one value beyond its type of C++, as rules of a member
+// (base/values/rules.hpp). Several schemas may constrain one value: a reference and the keywords
+// around it, or the parts of allOf.
 //
 //   Constraints all(Held::text);
 //   all.take("maxLength", value)   true: rules() checks it
 //   all.rules()                            {"length(0, 9)", "pattern(\"[a-z]+\")"}
 //
-// Owns       what it was given.
+// Owns       copies of the values that it took.
 // Thread     one.
 // Allocates  freely.
-// Fails      take() is false for what no rule can check.
+// Fails      take() is false for a keyword that no rule can check.
 // Invariant  rules() compiles, also where no value can obey it.
 #pragma once
 
@@ -44,9 +44,9 @@ class Constraints {
   explicit Constraints(Held held, bool comparable = false)
       : held_(held), is_comparable_(comparable) {}
 
-  // False: no rule says what the keyword does, so a warning is due.
+  // False: no rule does the same as the keyword, and a warning is due.
   bool take(Bytes keyword, const container::Value& value);
-  // As C++ expressions of katana::rules, such as `length(1, 20)`.
+  // The rules as C++ expressions of katana::rules, such as `length(1, 20)`.
   std::vector<std::string> rules() const;
 
  private:
@@ -78,7 +78,7 @@ class Constraints {
   std::vector<std::string> words_ = {};       // for each condition
 };
 
-// A double as a literal of C++; nothing: it is none that is finite.
+// A double as a literal of C++; nothing: the value is no finite number.
 std::optional<std::string> real_text(const container::Value* value);
 
 }  // namespace katana::openapi::generate

@@ -87,7 +87,7 @@ void Coverage::report(const Description& api, model::Problems& problems) const {
     const std::vector<std::string> types = types_of(*schema, nullable);
     for (const container::Member& each : *schema) {
       const Keyword* const keyword = model::keyword_of(each.name);
-      // What is no keyword got its warning from the reader.
+      // A name that is no keyword got its warning from the reader.
       if (keyword == nullptr || keyword->in_types == InTypes::annotation ||
           keyword->in_types == InTypes::resolved) {
         continue;

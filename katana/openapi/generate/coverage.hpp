@@ -6,7 +6,7 @@
 //   coverage.miss(pointer, "maxItems", "…");    … but not in this place
 //   coverage.report(api, problems);
 //
-// Nothing has to be known of a keyword for it to be reported: it is what no code covered.
+// A keyword is reported when no code covered it: the report needs no list of such keywords.
 //
 // Owns       the pointers.
 // Thread     one.
@@ -34,7 +34,7 @@ class Coverage {
  public:
   // The schema at `pointer` was made into a type.
   void visit(Bytes pointer) { visited_.emplace(pointer); }
-  // The type, or a rule, says what the keyword of that schema says.
+  // The type, or a rule, checks the keyword of that schema.
   void cover(Bytes pointer, Bytes keyword) {
     visit(pointer);
     covered_.emplace(pointer, keyword);
@@ -50,7 +50,7 @@ class Coverage {
       missed_.try_emplace(each, where);
     }
   }
-  // Of a schema that no type of the code has in the end.
+  // Forgets a schema that no type of the code has in the end.
   void forget(Bytes pointer) { visited_.erase(std::string(pointer)); }
   void report(const Description& api, model::Problems& problems) const;
 

@@ -47,8 +47,8 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
       options.source, includes, options.name_space, text, options.name_space);
 }
 
-// types.hpp has all of them; those of each tag are in their own file, so that a program
-// compiles only what it uses.
+// types.hpp has all types. The types of each tag are in their own file: a program then compiles
+// only those that it uses.
 void add_types(Types& types, const GeneratorOptions& options, Generated& generated) {
   const std::map<std::string, std::string> texts = types.texts();
   std::string all = "#include \"shared.hpp\"\n";
@@ -129,7 +129,7 @@ std::string operation_name(const model::Operation& operation) {
   return operation.method + " " + operation.path;
 }
 
-// FNV-1a: it tells an edited file, not an attacker.
+// FNV-1a: it detects an edited file, not an attacker.
 std::string hash_of(Bytes text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {
@@ -145,7 +145,7 @@ std::string text_of(const std::filesystem::path& path) {
   return std::move(text).str();
 }
 
-// Name → hash, of what was written before.
+// Name → hash of the files that were written before.
 std::map<std::string, std::string> list_of(const std::filesystem::path& folder) {
   std::map<std::string, std::string> list;
   std::istringstream lines(text_of(folder / list_name));

@@ -9,9 +9,9 @@
 // A construct that the generated code does not decode is an error with its place. With
 // allow_partial it is a warning, and left to the handler, which has the whole request.
 //
-// write_files() writes below a folder. It keeps a list of what it wrote there, katana-openapi.txt,
-// with a hash of each file. It refuses to replace a file that is not in the list, or that was
-// changed since; files of the list that are not made any more are removed.
+// write_files() writes below a folder. It keeps a list of its files there, katana-openapi.txt, with
+// a hash of each file. It refuses to replace a file that is not in the list, or that was
+// changed since. It removes files of the list that are not made any more.
 //
 // Owns       the text.
 // Thread     any.
@@ -37,7 +37,7 @@ struct GeneratedFile {
   std::string text;  // the whole of it
 };
 
-// What generate() made, for write_files().
+// The result of generate(), for write_files().
 struct Generated {
   std::vector<GeneratedFile> files = {};  // by name
   std::vector<GeneratedFile> tests = {};  // by name; for write_new_files()
@@ -48,7 +48,7 @@ struct Generated {
 Generated generate(const Description& api, const GeneratorOptions& options,
                    model::Problems& problems);
 
-// How many files were written; those that are as they were are not touched.
+// Returns the number of files that were written; unchanged files are not touched.
 Result<std::size_t> write_files(const std::string& folder, const std::vector<GeneratedFile>& files);
 
 // Those that are not there yet, and how many they are: files that become the user's.

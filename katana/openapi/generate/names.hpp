@@ -2,7 +2,7 @@
 //
 // Thread     any.
 // Allocates  the result.
-// Fails      never: what has no letter is "value".
+// Fails      never: a name without letters becomes "value".
 // Invariant  the result is an identifier of ASCII, no keyword, without "__", and none that the
 //            language or this framework reserves.
 #pragma once

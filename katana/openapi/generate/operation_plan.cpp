@@ -39,7 +39,7 @@ bool is_form(const MediaType& media) {
   return name == parts_type || name == "application/x-www-form-urlencoded";
 }
 
-// What MediaTypeText takes (base/values/content_of.hpp).
+// Whether MediaTypeText takes the name (base/values/content_of.hpp).
 bool is_media_type(Bytes name) {
   const std::size_t slash = name.find('/');
   const bool plain =
@@ -48,14 +48,14 @@ bool is_media_type(Bytes name) {
          name.find('/', slash + 1) == Bytes::npos;
 }
 
-// What the router and a pattern take as a name.
+// Whether the router and a pattern take the text as a name.
 bool is_identifier(Bytes name) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) return false;
   return std::ranges::all_of(
       name, [](char c) { return c == '_' || (std::isalnum(static_cast<unsigned char>(c)) != 0); });
 }
 
-// Of a parameter whose text is JSON with a schema; null: it is another.
+// The media type of a parameter whose text is JSON with a schema; null: it is another parameter.
 const MediaType* json_of(const Parameter& parameter) {
   if (parameter.content.size() != 1) return nullptr;
   const MediaType& media = parameter.content[0];
@@ -329,7 +329,7 @@ PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaT
   };
   for (const MediaType& each : all) {
     const std::string name = essence(each);
-    if (is_form(each) && form.empty()) continue;  // which was said
+    if (is_form(each) && form.empty()) continue;  // the problem was added already
     if (!is_media_type(name) || !known.insert(name).second) {
       leave(each.location,
             fmt::format("content of type '{}' is not decoded: {}", each.type,
@@ -337,7 +337,7 @@ PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaT
       continue;
     }
     content.media_type += (content.media_type.empty() ? "" : ", ") + name;
-    // What may be anything is JSON only beside JSON that is described in the same way.
+    // Content of any type is JSON only beside JSON that is described in the same way.
     const bool wild = name == "*/*" && std::ranges::none_of(all, [&](const MediaType& other) {
                         return &other != &each && is_json(other.type) && is_alike(&other, &each);
                       });
@@ -366,7 +366,7 @@ PlannedContent Planner::several_of(OperationPlan& plan, const std::vector<MediaT
   return content;
 }
 
-// The struct of the forms among other content; empty: it is not decoded, which was said.
+// The struct of the forms among other content; empty: it is not decoded, and a problem was added.
 std::string Planner::type_of_form_beside(OperationPlan& plan, const std::vector<MediaType>& forms) {
   const PlannedContent form = form_of(plan, forms);
   plan.body.form_beside = !form.type.empty();

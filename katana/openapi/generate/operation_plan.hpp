@@ -1,12 +1,12 @@
-// OperationPlan: what the server's and the client's code of an operation have in common: its
-// arguments and replies as types.
+// OperationPlan: the arguments and replies of an operation as types, for the code of its server and
+// its client.
 //
 // Owns       its texts.
 // Borrows    the description.
 // Thread     a value; the planner is one thread's.
 // Allocates  freely.
-// Fails      adds to the problems what the code does not decode: an error, or a warning if it is
-//            allowed.
+// Fails      adds constructs that the code does not decode to the problems: as errors, or as
+//            warnings if they are allowed.
 // Invariant  both sides have the same arguments in the same order.
 #pragma once
 
@@ -34,7 +34,7 @@ struct PlannedContent {
   ContentForm form = ContentForm::json;  // how it is read
   std::string media_type = {};           // as it is sent; of several all, for people
   std::string type = {};                 // of C++
-  std::string name = {};  // of a reply, what tells it from others of the status: "_text_csv"
+  std::string name = {};  // suffix that distinguishes replies of one status: "_text_csv"
 };
 
 // A parameter of the path, in the order of the path.
@@ -106,7 +106,7 @@ class Planner {
   bool add_member(const OperationPlan& plan, const model::Parameter& parameter,
                   std::vector<Types::Field>& fields);
   void add_body(OperationPlan& plan);
-  // Without a type: it has nothing, or it is not decoded, and that was said.
+  // Without a type: there is no content, or it is not decoded, and a problem was added.
   PlannedContent form_of(OperationPlan& plan, const std::vector<model::MediaType>& all);
   // How a member of a form is sent; false: it is not decoded.
   bool encode(const OperationPlan& plan, const model::MediaType& media, Types::Field& field);
@@ -121,7 +121,7 @@ class Planner {
   Scope arguments_;
 };
 
-// A comment of one line, whatever the text has.
+// The text as a comment of one line, whatever line ends it has.
 std::string one_line(Bytes text);
 
 }  // namespace katana::openapi::generate

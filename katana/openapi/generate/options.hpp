@@ -1,4 +1,4 @@
-// GeneratorOptions: what is made of a description.
+// GeneratorOptions: the files that are made of a description.
 //
 // Owns       its texts.
 // Thread     a value.
@@ -12,7 +12,7 @@
 
 namespace katana::openapi::generate {
 
-// A request that an operation takes, or why there is none.
+// A request that an operation takes, or the reason why there is none.
 struct RequestSample {
   std::string target = {};                                       // path and query
   std::vector<std::pair<std::string, std::string>> fields = {};  // of the header
@@ -26,11 +26,11 @@ struct GeneratorOptions {
   bool server = true;               // interfaces and routes; with client and tests false: types.hpp
   bool client = false;              // a client for each tag
   bool tests = false;               // of the server
-  // Of the tests, by "GET /items/{id}".
+  // The sample requests of the tests, by "GET /items/{id}".
   std::map<std::string, RequestSample> samples = {};
-  bool allow_partial = false;  // leaves to handlers what is not decoded, with warnings
+  bool allow_partial = false;  // leaves undecoded constructs to handlers, with warnings
   bool group_by_path = false;  // an operation without a tag has its path's first word as one
-  // How many files have the sources of all tags: api.cpp, api_2.cpp, …. At least 1.
+  // The number of files for the sources of all tags: api.cpp, api_2.cpp, …. At least 1.
   std::size_t sources = 1;
 };
 

@@ -1,9 +1,9 @@
-// Schema access: small questions to a schema as Description::schemas has it.
+// Schema access: small queries on a schema of Description::schemas.
 //
 // Owns       nothing.
 // Thread     any.
-// Allocates  what it returns.
-// Fails      never: what is not there is empty or null.
+// Allocates  its results.
+// Fails      never: a missing member is empty or null.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace katana::openapi::generate {
 
-// The JSON Pointer (RFC 6901) of a member of what `pointer` names.
+// The JSON Pointer (RFC 6901) of a member of the value at `pointer`.
 inline std::string below(Bytes pointer, Bytes step) {
   std::string result(pointer);
   append_pointer(result, step);

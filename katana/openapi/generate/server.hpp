@@ -4,7 +4,7 @@
 // Borrows    the options, for its life.
 // Thread     one.
 // Allocates  freely.
-// Fails      never: what cannot be decoded is not in the plan.
+// Fails      never: parts that cannot be decoded are not in the plan.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ class ServerText {
     std::string extractor;  // "katana::Path<std::int64_t>"
     std::string passed;     // "std::move(pet_id.value)"
   };
-  // Behind the request.
+  // The arguments behind the request.
   static std::vector<Argument> arguments_of(const OperationPlan& plan);
 
   ServerText(const GeneratorOptions& options, std::string tag)
@@ -35,7 +35,8 @@ class ServerText {
   // "pets_api"
   std::string file_name() const;
   std::string header() const;
-  // With so many operations each, at most; the first one has add_routes().
+  // The sources of the server, each with at most `operations_max` operations; the first one has
+  // add_routes().
   std::vector<std::string> sources(std::size_t operations_max) const;
 
  private:

@@ -36,7 +36,7 @@ std::string reply_text(const OperationPlan& plan) {
   return text + ')';
 }
 
-// What the description says of the status.
+// The check that the status is one of the description.
 std::string expectation(const OperationPlan& plan) {
   std::string text;
   for (const PlannedReply& each : plan.replies) {

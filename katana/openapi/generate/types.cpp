@@ -30,7 +30,7 @@ const Value& Types::at(Bytes pointer) const {
   return value == nullptr ? anything : *value;
 }
 
-// What a chain of references ends at.
+// The end of a chain of references.
 Bytes Types::follow(Bytes pointer) const {
   for (int hops = 0; hops < 32; ++hops) {
     const Object* const schema = at(pointer).get_object();
@@ -84,7 +84,7 @@ TypeText Types::find_or_make(Bytes pointer, const std::string& hint) {
     return made;
   }
   const std::size_t index = declare(key, hint);
-  made_[key] = use(index);  // for what refers to itself
+  made_[key] = use(index);  // for a type that refers to itself
   TypeText made = make(key, hint, index);
   if (declared_[index].form == Form::pending) {
     declared_[index].form = Form::alias;
@@ -177,7 +177,7 @@ std::optional<TypeText> Types::make_choice(const std::string& pointer, const std
   return std::nullopt;
 }
 
-// All of these schemas, and what stands beside them: one value.
+// One type for all of these schemas, and for the keywords around them.
 TypeText Types::make_parts(const std::string& pointer, const std::vector<std::string>& parts,
                            const std::string& hint, std::size_t slot) {
   const Object& schema = at(pointer).as_object();
@@ -325,7 +325,7 @@ TypeText Types::joined(Bytes pointer, std::vector<TypeText> all, bool nullable) 
 TypeText Types::container_of(const std::string& pointer, Bytes type, const std::string& hint) {
   const Object& schema = at(pointer).as_object();
   if (type == "array") {
-    // With a tuple `items` is about what follows it.
+    // With a tuple `items` is about the items behind it.
     const bool is_tuple = schema.find("prefixItems") != nullptr;
     if (is_tuple || schema.find("items") == nullptr) return list_of_these(any());
     if (schema.find("items")->get_object() != nullptr) coverage_.cover(pointer, "items");
@@ -476,7 +476,7 @@ bool Types::collect(Bytes pointer, Collected& to, int depth) {
   return true;
 }
 
-// Says what a struct of these properties does not check of them.
+// Adds warnings for keywords that a struct of these properties does not check.
 void Types::check_collected(Bytes pointer, const Collected& from) {
   coverage_.cover(from.covered);
   for (const auto& [first, last] : from.replaced) {
@@ -669,7 +669,7 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
     if (each.separator != '\0') made.separators.emplace_back(each.name, each.separator);
     member.patch = false;
     std::erase(member.rules, "not_null");
-    // Of a query a list that is not there is empty.
+    // A list that is missing in a query is empty.
     if (member.type.text.starts_with("std::vector<") && member.type.text != octets_text) {
       if (!each.required) member.rules.emplace_back("defaulted");
       member.optional = false;

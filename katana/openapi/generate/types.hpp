@@ -7,17 +7,17 @@
 //   oneOf, anyOf, several types katana::AnyOf
 //   enum of text                described enum
 //   array, number, text         std::vector, std::int32_t … double, std::string, with their rules
-//   not required                katana::Patch, which is not written when it is not there; with a
-//                               default the type itself; of parameters std::optional
+//   not required                katana::Patch, which is not written when it is absent; with a
+//                               default the type itself; for parameters std::optional
 //   null among the types        std::optional
-//   what contains itself        katana::Box, where it does
+//   type that contains itself   katana::Box, where it does
 //   anything else               katana::container::Value, and a warning that says so
 //
 // Owns       the types.
 // Borrows    the description and the problems, for its life.
 // Thread     one.
 // Allocates  freely.
-// Fails      adds a warning for what a type cannot check.
+// Fails      adds a warning for each keyword that a type cannot check.
 // Invariant  one schema is one type; the text depends on the description alone.
 #pragma once
 
@@ -38,14 +38,14 @@
 
 namespace katana::openapi::generate {
 
-// What a struct may have: base/values/described.hpp.
+// The most members of a struct: base/values/described.hpp.
 inline constexpr std::size_t members_max = described_members_max;
 
 // Keys of Types::texts(), which no tag has.
 inline constexpr const char* shared_types = ":shared";
 inline constexpr const char* other_types = ":other";
 
-// "pets_types": what has the types that one tag uses.
+// "pets_types": the name of the file with the types that one tag uses.
 inline std::string types_file_of(const std::string& tag) { return value_name(tag) + "_types"; }
 
 // A declared type in the text of another one.
@@ -53,7 +53,7 @@ struct Use {
   std::size_t type = 0;   // its index, in the order in which they were made
   bool complete = false;  // it has to be complete there
 };
-// A type as it is written, and what it needs.
+// The text of a type, and the types that it needs.
 struct TypeText {
   std::string text = {};                    // "std::vector<Pet>"
   bool nullable = false;                    // null is a value: the writer adds std::optional
@@ -62,8 +62,8 @@ struct TypeText {
   std::vector<TypeText> items = {};         // of a list: one
   std::vector<TypeText> values = {};        // of a dictionary: one
 
-  // As an item or as its own content: in a std::optional where null is a value that the type
-  // itself does not take.
+  // Whether an item or a content of this type is in a std::optional: null is a value, and the type
+  // itself does not take it.
   bool wants_optional() const { return nullable && text != "katana::container::Value"; }
   std::string as_element() const { return wants_optional() ? "std::optional<" + text + ">" : text; }
 };
@@ -76,8 +76,8 @@ class Types {
   TypeText type_of(Bytes pointer, const std::string& hint);
   // All named schemas.
   void add_components();
-  // Of a value that has that type and is no member, so that it has no rules: `where` says what it
-  // is, as in "as a whole body".
+  // Notes the rules that are missing for a value of that type. Only members have rules, and the
+  // value is no member. `where` names its place, as in "as a whole body".
   void miss_rules(Bytes pointer, const TypeText& type, Bytes where);
   // The schema is left to the handler.
   void forget(Bytes pointer) { coverage_.forget(pointer); }
@@ -97,8 +97,8 @@ class Types {
   std::string add_parameters(const std::string& name, const std::vector<Field>& fields);
   // The properties of an object of texts, numbers and the like; none when it is another.
   std::vector<Field> text_members_of(Bytes pointer, const std::string& hint);
-  // The same of a form, which has lists, too, files when it is of parts, and what is no text as
-  // JSON; none when the form is no object with properties.
+  // The same for a form, which has lists, too. A form of parts also has files. Values that are no
+  // text are JSON. None when the form is no object with properties.
   std::vector<Field> form_members_of(Bytes pointer, const std::string& hint, bool parts);
   // An object that may have no member at all.
   bool is_empty_object(Bytes pointer);
@@ -113,9 +113,9 @@ class Types {
   // A parameter whose text is JSON of that type, and whether there has been one.
   TypeText as_json(const TypeText& content);
   bool has_json_parameters() const noexcept { return has_json_parameters_; }
-  // What a parameter of that schema is: the type itself if it is written as text (a number, a
-  // boolean, text, an enum) or is a list of such; std::string, or a list of them, if it is one of
-  // several such types; without a text if it is none of these.
+  // The type of a parameter of that schema. It is the type itself if this is written as text (a
+  // number, a boolean, text, an enum) or is a list of such. It is std::string, or a list of them,
+  // if the value has one of several such types. Otherwise the result has an empty text.
   TypeText parameter_type(const TypeText& type) const;
   // For a parameter_type().
   bool is_list(const TypeText& type) const { return !underlying(type).items.empty(); }
@@ -165,7 +165,7 @@ class Types {
     int state = 0;
     bool described = false;
     std::string home = {};   // the key of its text
-    std::size_t circle = 0;  // of types that contain one another, by whatever way
+    std::size_t circle = 0;  // of types that contain one another, directly or not
   };
   using Value = container::Value;
   using Object = container::Object;

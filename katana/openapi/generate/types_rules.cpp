@@ -1,4 +1,4 @@
-// What types alone do not say: the rules of members, and which alternatives overlap.
+// Facts that types alone do not express: the rules of members, and which alternatives overlap.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace katana::openapi::generate {
 
 using container::List;
 
-// Beside a reference: whether something stands there that data can break.
+// Whether a schema with a reference has other keywords that data can break.
 bool Types::has_constraints(const Object& schema) {
   return std::ranges::any_of(schema, [](const container::Member& each) {
     const model::Keyword* const keyword = model::keyword_of(each.name);
@@ -26,7 +26,7 @@ bool Types::has_constraints(const Object& schema) {
   });
 }
 
-// Every schema that speaks of the same value: what is referred to, the parts of allOf, and the one
+// Collects every schema of the same value: referenced schemas, the parts of allOf, and a single
 // alternative beside null.
 void Types::layers_of(Bytes pointer, std::vector<std::string>& layers) const {
   if (layers.size() > 32 || std::ranges::find(layers, pointer) != layers.end()) return;
@@ -64,8 +64,7 @@ Held Types::held_of(const TypeText& plain) const {
   return plain.values.empty() ? Held::other : Held::dictionary;
 }
 
-// Whether equal values of the type were equal in JSON: a struct does not keep what it does not
-// know.
+// Whether equal values of the type were equal in JSON: a struct does not keep unknown members.
 bool Types::is_comparable(const TypeText& item) const {
   const TypeText& plain = underlying(item);
   switch (held_of(plain)) {
@@ -191,7 +190,7 @@ Types::Choices Types::choices_of(const std::string& pointer) const {
       all.push_back(value == nullptr ? Value() : *value);
       if (!type.empty() && !container::has_type(all.back(), type)) all.pop_back();
     }
-    // Of oneOf a value that stands twice fits none.
+    // A value that stands twice in oneOf fits none.
     for (const Value& each : all) {
       const auto same = [&](const Value& other) { return is_equal(each, other); };
       if (key == "anyOf" || std::ranges::count_if(all, same) == 1) made.values.push_back(each);
@@ -250,7 +249,8 @@ std::set<std::string> Types::texts_of_member(const Collected& object, Bytes name
   return texts;
 }
 
-// By what a reader of a katana::AnyOf looks at: names, and texts of enumerations.
+// Whether a reader of a katana::AnyOf can distinguish the objects: by names, and by texts of
+// enumerations.
 bool Types::are_disjoint_objects(Bytes one, Bytes other) {
   Collected left, right;
   if (!collect(one, left, 0) || !collect(other, right, 0)) return false;

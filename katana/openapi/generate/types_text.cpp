@@ -107,8 +107,8 @@ void Types::emit_name(std::size_t index) {
   type.state = 2;
 }
 
-// Emits what has to be complete where the type is a member. False: that leads back to what is being
-// emitted.
+// Emits the types that have to be complete where the type is a member. False: they lead back to a
+// type that is being emitted.
 bool Types::complete(const TypeText& type) {
   bool all = true;
   for (const Use& each : type.uses) {
@@ -129,8 +129,8 @@ bool Types::complete(const TypeText& type) {
   return all;
 }
 
-// Emits what a list or a dictionary is of, with all that it contains: clang wants it complete in an
-// initialiser. What leads back to the circle of types that it is in has to wait.
+// Emits the types of the items of a list or a dictionary, with all types in them: clang wants them
+// complete in an initialiser. A type that leads back to its own circle of types has to wait.
 void Types::emit_items(const TypeText& type, std::size_t circle) {
   for (const Use& each : type.uses) {
     const std::size_t other = declared_[each.type].circle;
@@ -143,8 +143,8 @@ void Types::emit_items(const TypeText& type, std::size_t circle) {
   }
 }
 
-// Depth first: what has to be complete comes before. A member that leads back to its struct stands
-// in a Box.
+// Depth first: types that have to be complete come before. A member that leads back to its struct
+// stands in a Box.
 void Types::emit(std::size_t index) {
   Declared& type = declared_[index];
   if (type.state != 0) return;
@@ -265,7 +265,7 @@ bool Types::is_choice(const Declared& type) const {
          std::ranges::any_of(type.members, [&](const Member& each) { return has(each.type); });
 }
 
-// The strongly connected components of what uses what (Tarjan's algorithm).
+// The strongly connected components of the graph of uses (Tarjan's algorithm).
 void Types::find_circles() {
   struct Visit {
     std::size_t type;
@@ -322,9 +322,9 @@ void Types::find_circles() {
   }
 }
 
-// A compiler that reads an initialiser within a struct asks whether what it initialises can be
-// made, which clang cannot know of types that contain one another: of a choice among them, and of a
-// list of what is not complete yet.
+// A compiler that reads an initialiser within a struct asks whether the member can be made. This
+// clang cannot know of types that contain one another: of a choice among them, and of a list of an
+// incomplete type.
 bool Types::needs_initialiser(const Declared& type, const Member& member) const {
   const bool leads_back = std::ranges::any_of(member.type.uses, [&](const Use& each) {
     return declared_[each.type].circle == type.circle;

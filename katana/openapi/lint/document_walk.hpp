@@ -3,7 +3,7 @@
 // Borrows    the tree.
 // Thread     a value.
 // Allocates  pointers.
-// Fails      never: what is not there is null.
+// Fails      never: a missing node is null.
 #pragma once
 
 #include <string>

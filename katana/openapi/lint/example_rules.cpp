@@ -17,7 +17,7 @@ using container::Member;
 using container::Object;
 using container::Value;
 
-// An example, what it is of, and the schema that it has to fit.
+// An example, its owner, and the schema that it has to fit.
 struct Wanted {
   std::string schema;  // a pointer
   Value value;

@@ -343,7 +343,7 @@ class Linter {
     });
   }
 
-  // Whose members have names of their author's.
+  // Whether the author of the document chooses the names of the members of this object.
   static bool holds_names(Bytes key) noexcept {
     constexpr std::array<Bytes, 9> keys = {"responses", "headers",       "parameters",
                                            "examples",  "requestBodies", "links",
@@ -453,7 +453,8 @@ class Linter {
   std::set<std::string> references_;
 };
 
-// What the reader says of a place, and a rule, too, is the rule's, as grave as the reader takes it.
+// Where the reader and a rule about names report the same place, keeps the rule's finding, as an
+// error like the reader's.
 void drop_repeated(std::vector<Finding>& findings) {
   std::vector<std::string> places;
   for (const Finding& each : findings) {

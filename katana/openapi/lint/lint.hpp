@@ -1,16 +1,16 @@
-// lint(): what a good OpenAPI description does not have: the recommended rules of Spectral's
-// `spectral:oas`, by their names and with their severities.
+// lint(): finds the faults of an OpenAPI description by the recommended rules of Spectral's
+// `spectral:oas`, with their names and severities.
 //
 //   openapi::model::Problems problems;
 //   const openapi::Description api = openapi::read_description("api.yaml", problems);
 //   for (const openapi::Finding& each : openapi::lint(api, problems)) … each.describe()
 //
-// Findings of the reader are `oas3-schema` (or `oas2-schema`). The table of rules is in
-// lint_rules(); docs/guides/openapi-contract.md has it, with what each looks for.
+// Findings of the reader are `oas3-schema` (or `oas2-schema`). lint_rules() has the table of rules,
+// and docs/guides/openapi-contract.md explains it.
 //
 // Thread     any.
 // Allocates  freely.
-// Fails      never: a description with errors is looked at as far as it could be read.
+// Fails      never: a description with errors is judged as far as it could be read.
 // Invariant  findings are in the order of the file.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace katana::openapi {
 
-// What lint() does not say.
+// The rules that lint() leaves out.
 struct LintOptions {
   std::vector<std::string> without = {};  // rules by name
 };

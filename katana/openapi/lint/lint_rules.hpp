@@ -1,6 +1,6 @@
-// The rules of lint(), and what they find.
+// The rules of lint(), and their findings.
 //
-// Owns       a Finding its words.
+// Owns       a Finding owns its words.
 // Thread     any.
 // Allocates  findings.
 // Fails      never.
@@ -21,11 +21,11 @@ enum class LintSeverity : std::uint8_t {
   warning,  // does not with --fail-on error
 };
 
-// What lint() looks for, in any dialect.
+// A rule of lint(), in any dialect.
 struct LintRule {
-  Bytes name;             // what LintOptions::without takes
+  Bytes name;             // for LintOptions::without
   LintSeverity severity;  // of each of its findings
-  Bytes words;            // what it wants
+  Bytes words;            // its demand
 };
 // All of them, by name; they stay for the life of the program.
 std::span<const LintRule> lint_rules() noexcept;
@@ -37,7 +37,7 @@ struct Finding {
   std::string file;          // as it was given, or its URI
   model::Position position;  // line 0: of the whole file
   std::string pointer;       // "/paths/~1items/get"
-  std::string words;         // what is wrong there
+  std::string words;         // the fault at this place
   // "api.yaml:12:7: warning: operation-tags: #/paths/~1items/get: …"
   std::string describe() const;
 };

@@ -1,4 +1,4 @@
-// RuleReport: takes what rules find.
+// RuleReport: takes the findings of rules.
 //
 // Borrows    the list of findings.
 // Thread     one.

@@ -53,7 +53,7 @@ bool has_query_name(Bytes query, Bytes wanted) {
   return false;
 }
 
-// Whether there are credentials of that scheme; what they are does not count.
+// Whether there are credentials of that scheme; their value does not count.
 bool has_credentials(const model::SecurityScheme& scheme, const RequestView& request) {
   using Kind = model::SecurityScheme::Kind;
   switch (scheme.kind) {
@@ -111,7 +111,7 @@ struct Mock::State {
                                  const RequestView& request) const;
   Reply reply_as(const ContractOperation& contract_of, const model::Operation& operation,
                  const RequestView& request, StepBudget& budget) const;
-  // What is drawn takes steps from the request's budget.
+  // Draws data. Each draw takes steps from the request's budget.
   struct Draws {
     schema::Sampler sampler;
     StepBudget& budget;

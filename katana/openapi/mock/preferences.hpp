@@ -3,7 +3,7 @@
 // Borrows    the request, for the call.
 // Thread     any.
 // Allocates  names.
-// Fails      never: what is not known is passed over.
+// Fails      never: unknown preferences are ignored.
 #pragma once
 
 #include <optional>

@@ -11,21 +11,21 @@
 // object is repeated where it is used, with its name in the components. Parameters of a
 // path, and the document's servers and security, are those of each of its operations.
 //
-// `schemas` is one JSON Schema document of draft 2020-12, whatever the description was: `nullable`,
-// `exclusiveMinimum: true`, `example`, `type: file` and `$anchor` are translated, and every `$ref`
-// in it points into it:
+// `schemas` is one JSON Schema document of draft 2020-12, whatever the description was. The reader
+// translates `nullable`, `exclusiveMinimum: true`, `example`, `type: file` and `$anchor`. Every
+// `$ref` in the document points into it:
 //
 //   {"$schema": …, "components": {"schemas": {"User": …}}, "inline": [ … ]}
 //
-// A schema of a description is a pointer into it, so that katana::schema compiles any of them:
+// A schema of a description is a pointer into it. Therefore katana::schema compiles any of them:
 // Schema::compile_at(api.schemas, operation.body->content[0].schema->pointer). Schemas of other
 // files have names there too. `discriminator`, `xml`, `readOnly` and `x-…` stay as they were.
 //
-// Owns       all it says; shares its files.
+// Owns       all its values; shares its files.
 // Thread     a value; reading is one thread's.
 // Allocates  freely, within Options::limits.
-// Fails      read_…(): what is wrong is added to `problems`, with its place, and all of it at once.
-//            The readable part is returned in any case: look at problems.has_errors() first.
+// Fails      read_…() adds all mistakes to `problems`, each with its place. The readable part is
+//            returned in any case: look at problems.has_errors() first.
 // Invariant  every pointer of a SchemaAt is in `schemas`; every `$ref` in `schemas` resolves in it.
 //            The same text gives the same description.
 #pragma once
@@ -51,7 +51,7 @@
 
 namespace katana::openapi::model {
 
-// What the document says it is, by which it is read; the model is the same.
+// The dialect that the document names, by which it is read. The model is the same for all.
 enum class Dialect : std::uint8_t {
   swagger_2_0,  // "2.0"
   openapi_3_0,  // "3.0", "3.0.x"
@@ -104,11 +104,11 @@ struct Server {
   std::vector<ServerVariable> variables = {};  // as described; the URL may have others
   Location location = {};                      // in Swagger 2.0 the root object
 
-  // With the defaults of its variables.
+  // The URL with the defaults of its variables.
   std::string default_url() const;
 };
 
-// The Tag Object: words on what operations name by it.
+// The Tag Object: the description of a tag of operations.
 struct Tag {
   std::string name = {};                           // required; Operation::tags has it
   std::string description = {};                    // CommonMark
@@ -180,7 +180,7 @@ struct Parameter {
   bool deprecated = false;              // since OpenAPI 3.0
   bool allow_empty_value = false;       // of a query: "?name=" is no value
   bool allow_reserved = false;          // reserved characters (RFC 3986 §2.2) may come unescaped
-  Style style = Style::form;            // not written: form in query and cookie, else simple
+  Style style = Style::form;            // default: form in query and cookie, else simple
   bool explode = true;                  // not written: of form, deep_object and Swagger 2.0's multi
   std::optional<SchemaAt> schema = {};  // or:
   std::vector<MediaType> content;       // one: the value is text of that type
@@ -226,7 +226,7 @@ struct Link {
   std::string operation_id = {};   // or:
   std::string operation_ref = {};  // as it was written
   std::string description = {};    // CommonMark
-  // Of the other operation, by name: a value, or an expression: "$response.body#/id".
+  // Parameters of the other operation, by name: a value, or an expression: "$response.body#/id".
   std::vector<std::pair<std::string, container::Value>> parameters = {};
   std::optional<container::Value> body = {};  // `requestBody`: a value or an expression
   std::optional<Server> server = {};          // absent: those of the other operation
@@ -239,7 +239,7 @@ struct Reply {
   std::string component = {};           // its name in the components, when it was referred to
   std::string summary = {};             // beside its reference (3.1); else empty
   std::string description = {};         // CommonMark; of its reference, where that has one (3.1)
-  std::vector<Header> headers = {};     // Content-Type is left out: `content` says it
+  std::vector<Header> headers = {};     // without Content-Type, which `content` has
   std::vector<MediaType> content = {};  // empty: a reply without content
   std::vector<Link> links = {};         // since OpenAPI 3.0
   Extensions extensions = {};           // of what a reference led to
@@ -247,7 +247,7 @@ struct Reply {
 
   // 200; 0 for a range and for the default.
   unsigned code() const noexcept;
-  // Whether a reply of that status may be this one, when no exact one is there.
+  // Whether this reply covers that status, when there is no exact one.
   bool covers(unsigned status) const noexcept;
 };
 
@@ -256,7 +256,7 @@ using SecurityRequirement = std::vector<std::pair<std::string, std::vector<std::
 
 struct Callback;
 
-// The Operation Object, with what it has of its path and of the document.
+// The Operation Object, with the parts that it takes over from its path and the document.
 struct Operation {
   std::string id = {};      // operationId
   std::string method = {};  // "GET"
@@ -270,7 +270,7 @@ struct Operation {
   std::optional<RequestBody> body = {};    // in Swagger 2.0 of `body` and `formData`
   std::vector<Reply> replies = {};         // by status, "default" last
   std::vector<Callback> callbacks;         // requests that the service sends; since OpenAPI 3.0
-  std::vector<SecurityRequirement> security = {};  // any of them; none: everybody may
+  std::vector<SecurityRequirement> security = {};  // any of them; empty: every client may
   std::vector<Server> servers = {};                // its own, else its path's, else the document's
   std::optional<ExternalDocs> external_docs = {};  // absent: none
   Extensions extensions = {};                      // its own, not those of the path
@@ -280,7 +280,7 @@ struct Operation {
   const Reply* reply_of(unsigned status) const noexcept;
 };
 
-// The Path Item Object: what one path, webhook or callback has for each method.
+// The Path Item Object: the operations of one path, webhook or callback, by method.
 struct PathItem {
   std::string path = {};                   // as Operation::path
   std::string component = {};              // its name in the components, when it was referred to
@@ -291,7 +291,7 @@ struct PathItem {
   Location location = {};                  // of its key's value, the reference if it is one
 };
 
-// The Callback Object: requests to URLs that a request has told.
+// The Callback Object: requests to URLs that an earlier request named.
 struct Callback {
   std::string name = {};             // its key in `callbacks`
   std::string component = {};        // its name in the components, when it was referred to
@@ -343,25 +343,25 @@ struct Description {
   std::string version = {};                // "3.0.3"
   Info info = {};                          // empty, with an error, when it is missing
   std::vector<Server> servers = {};        // empty: "/" of the host that has the description
-  std::vector<Tag> tags = {};              // those that only operations name are not here
+  std::vector<Tag> tags = {};              // without tags that only operations name
   std::vector<PathItem> paths = {};        // in the order of the file
   std::vector<PathItem> webhooks = {};     // each path is its name; since OpenAPI 3.1
   std::vector<SecurityScheme> security_schemes = {};  // of the components, or `securityDefinitions`
-  // Of operations that do not say; theirs have it already.
+  // The default for operations without `security`. Their `security` has a copy of it already.
   std::vector<SecurityRequirement> security = {};
   std::optional<ExternalDocs> external_docs = {};           // absent: none
   Extensions extensions = {};                               // of the root object
   std::vector<NamedSchema> schema_names = {};               // in the order of `schemas`
   container::Value schemas = {};                            // the document of JSON Schema above
-  std::vector<std::shared_ptr<const Source>> sources = {};  // the first is what was asked for
+  std::vector<std::shared_ptr<const Source>> sources = {};  // the first is the root
 
-  // Null when there is none.
+  // The schema at that place; null when there is none.
   const container::Value* schema(const SchemaAt& at) const { return schemas.at(at.pointer); }
   const Operation* find_operation(Bytes id) const noexcept;
-  // Where that place of `schemas` was written; of what was added, what it was added to.
+  // Where that place of `schemas` was written; for an added part, the place of the part around it.
   Location locate(Bytes pointer) const;
 
-  // By pointer, for locate(): "/components/schemas/User", "/inline/3".
+  // The nodes of schemas by pointer, for locate(): "/components/schemas/User", "/inline/3".
   std::map<std::string, NodeAt, std::less<>> schema_nodes = {};
   // Nodes that no file has: the schemas of Swagger 2.0's parameters.
   std::shared_ptr<std::deque<Node>> made_nodes = {};
@@ -369,16 +369,16 @@ struct Description {
 
 // How read_description() reads.
 struct Options {
-  Limits limits = {};  // what is beyond one is left out, with an error
+  Limits limits = {};  // a part beyond one is left out, with an error
   // Reads a file. Null: from the disk.
   Load load = {};
-  // Fetches what a remote reference names. Null: they are refused.
+  // Fetches the target of a remote reference. Null: such references are refused.
   Load fetch = {};
 };
 
-// For a file. References in it are relative to its folder.
+// Reads a file. References in it are relative to its folder.
 Description read_description(const std::string& path, Problems& problems, Options options = {});
-// Of a text, as if it were that file.
+// Reads a text as if it were that file.
 Description read_description_text(const std::string& path, Bytes text, Problems& problems,
                                   Options options = {});
 

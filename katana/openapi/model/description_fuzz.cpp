@@ -1,6 +1,6 @@
-// A description of any bytes, in up to three files: every problem has words and a place, every
-// schema of the model is in its document, each reference of that document resolves, and reading
-// again gives the same.
+// Invariant, for a description of any bytes in up to three files: every problem has words and a
+// place. Every schema of the model is in its document, and each reference of that document
+// resolves. Reading again gives the same.
 #include <cstddef>
 #include <cstdint>
 #include <map>

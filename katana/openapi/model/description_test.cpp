@@ -438,7 +438,7 @@ components: {callbacks: {C: {'{$request.body#/u}': {post: {responses: {}, callba
   EXPECT_THAT(read(callbacks).lines(), Contains(HasSubstr("more than 6 callbacks in one another")));
 }
 
-// An extension in each object, and what anchors in them stand for.
+// An extension in each object, and aliases of anchors in them.
 constexpr const char* extended = R"(openapi: 3.0.3
 x-limit: &limit {name: limit, in: query, x-p: 1,
   schema: &count {type: integer, <<: {minimum: 1}, maximum: 9}}

@@ -2,13 +2,13 @@
 //
 //   Fields fields(at, "a tag", problems);
 //   tag.name = fields.need_text("name");
-//   fields.finish();                        what was not asked for is reported
+//   fields.finish();                        reports members that were not asked for
 //
 // Owns       nothing but the names that were asked for.
 // Borrows    the node and the problems.
 // Thread     one.
 // Allocates  a little.
-// Fails      adds to the problems; what has the wrong kind is as if it were not there.
+// Fails      adds to the problems; a member of the wrong kind counts as missing.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ namespace katana::openapi::model {
 
 class Fields {
  public:
-  // `what` as messages call it: "an operation".
+  // `what` names the object in messages: "an operation".
   Fields(NodeAt at, Bytes what, Problems& problems);
 
   // An empty node in its place when it was no object.
   const NodeAt& at() const noexcept { return at_; }
-  // For the object; without a line when it was none.
+  // The location of the object; without a line when the node was none.
   Location location() const { return at_.location(); }
   // Does not ask for it: finish() reports it still.
   bool has(Bytes key) const noexcept { return at_.node->find(key) != nullptr; }

@@ -1,6 +1,6 @@
-// Node: a value of a description as its file has it, JSON or YAML, and where it stands there.
+// Node: a value of a description as its file has it, JSON or YAML, with its position.
 //
-// Owns       its text and what is inside of it.
+// Owns       its text and the nodes inside of it.
 // Thread     a value.
 // Allocates  freely.
 // Fails      never.
@@ -25,12 +25,12 @@ struct Position {
 
 // A value, with all that is in it.
 struct Node {
-  // As the file has it, whatever a schema wants there.
+  // The kind that the file has, whatever a schema wants there.
   enum class Kind : std::uint8_t {
-    null,     // in YAML what is left empty, too
+    null,     // in YAML a value that is left empty, too
     boolean,  // "true"; in YAML "True" and "TRUE", too
     number,   // kept as text: scalar_value() makes a number of it
-    text,     // in YAML all that is quoted, or is none of the others
+    text,     // in YAML any quoted scalar, and any that is none of the others
     list,     // `items`
     object,   // `items` and `keys`
   };
@@ -41,24 +41,25 @@ struct Node {
     Position position;  // of the key, not of its value
   };
 
-  Kind kind = Kind::null;   // says which of the members below it has
-  Position position;        // where it begins; of what a YAML alias copies: where that stands
+  Kind kind = Kind::null;   // decides which of the members below it has
+  Position position;        // of its first character; a copy by a YAML alias has the original's
   std::string text;         // of text; of a number and a boolean, as they were written
   std::vector<Node> items;  // of a list, and the values of an object
   std::vector<Key> keys;    // of an object, one for each item
 
-  // By the kind alone: an empty list is one.
+  // Compares the kind alone: an empty list is a list.
   bool is(Kind other) const noexcept { return kind == other; }
   // The value of a key of an object; null if there is none.
   const Node* find(Bytes key) const noexcept;
   // The node at a JSON pointer (RFC 6901), "" being this one; null if there is none.
   const Node* at(Bytes pointer) const;
-  // As words for messages: "an object", "text".
+  // The kind in words, for messages: "an object", "text".
   Bytes kind_name() const noexcept;
 };
 
-// Whether a member of a map of names, such as the headers of a reply or the properties of a schema,
-// is an extension that the specification does not foresee there, and no entry: "x-note": "text".
+// Whether a member of a map of names is an extension and no entry, such as "x-note": "text". Such
+// maps are the headers of a reply and the properties of a schema. The specification does not
+// foresee extensions in them.
 bool is_extension(const Node::Key& key, const Node& value) noexcept;
 
 // Numbers that neither 64 bits nor a double can hold exactly are rounded.

@@ -16,7 +16,7 @@ namespace katana::openapi::model {
 namespace {
 
 // yaml-cpp 0.7 writes the escapes \N and \_ as one byte each, 85 and A0, where UTF-8 has C2 before
-// them. The file was UTF-8, so that no other byte can stand alone.
+// them. The file was UTF-8: no other byte can stand alone.
 std::string as_utf8(Bytes text) {
   if (is_utf8(text)) return std::string(text);
   std::string out;
@@ -211,8 +211,8 @@ class Builder final : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// The mark of an end behind the text: yaml-cpp 0.7 takes some quotes that the end of the text
-// leaves open, but none in front of that mark.
+// The text with the mark of an end behind it. Without the mark yaml-cpp 0.7 accepts some quotes
+// that are open at the end of the text.
 std::string with_end(Bytes text) {
   std::string source(text);
   source += source.ends_with('\n') ? "...\n" : "\n...\n";

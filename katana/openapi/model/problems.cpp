@@ -23,7 +23,7 @@ void Problems::add(Problem problem) {
 
 namespace {
 
-// What concerns all operations.
+// Whether the place concerns all operations.
 bool is_whole(Bytes pointer) noexcept {
   return pointer.empty() || pointer == "/openapi" || pointer == "/swagger" || pointer == "/paths";
 }

@@ -1,16 +1,16 @@
-// Problems: everything that is wrong with a description, each with its place, to be said at once.
+// Problems: all mistakes of a description, each with its place, to be reported together.
 //
 //   api.yaml:12:7: #/paths/~1users/get/responses: expected an object, got a list
 //
-// An error is what has no meaning, or none that is supported. A warning is what the specification
-// forbids and what has one meaning in spite of that; its words say which.
+// An error is a part that has no meaning, or none that is supported. A warning is a part that the
+// specification forbids and that has one meaning in spite of that; its words say which.
 //
-// Owns       what it was given.
+// Owns       copies of its arguments.
 // Thread     one.
 // Allocates  freely, up to count_max of each severity.
 // Fails      never.
-// Invariant  what is added beyond count_max is counted. The place and words of one problem are kept
-//            once.
+// Invariant  problems beyond count_max are counted, not kept. The place and words of one problem
+//            are kept once.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace katana::openapi::model {
 
 // Whether the description may be used in spite of it.
 enum class Severity : std::uint8_t {
-  error,    // no: what was read is only a part of it
+  error,    // no: only a part of it was read
   warning,  // yes, in the sense that its words say
 };
 
@@ -38,7 +38,7 @@ struct Problem {
   std::string file;                     // as Location::file()
   Position position;                    // line 0: of the whole file
   std::string pointer;                  // RFC 6901, without '#'; empty: the root
-  std::string words;                    // what is wrong, and the remedy
+  std::string words;                    // the mistake and the remedy
 
   // "api.yaml:12:7: #/info: 'title' is missing. Add it"; a warning says so in front of its words.
   std::string describe() const;
@@ -48,24 +48,24 @@ class Problems {
  public:
   explicit Problems(std::size_t count_max = 100) noexcept : count_max_(count_max) {}
 
-  // From here on an error of a part of the document is a warning: the part is left out, and what
-  // the document says elsewhere is used. A problem of the document as a whole stays an error.
+  // From here on an error of a part of the document is a warning. The part is left out, and the
+  // rest of the document is used. A problem of the document as a whole stays an error.
   void allow_partial() noexcept { is_partial_ = true; }
 
   // `location` may have no source: the description as a whole.
   void error(const Location& location, std::string words) {
     add(Severity::error, location, std::move(words));
   }
-  // Likewise.
+  // `location` as for error().
   void warning(const Location& location, std::string words) {
     add(Severity::warning, location, std::move(words));
   }
-  // Of a file that has no tree to point into.
+  // Adds a problem of a file that has no tree to point into.
   void add(Problem problem);
 
-  // To be asked before what was read is used.
+  // Whether there are errors. To be asked before the description is used.
   bool has_errors() const noexcept { return errors_ != 0; }
-  // Those that were not kept included.
+  // The number of errors, including those that were not kept.
   std::size_t error_count() const noexcept { return errors_; }
   std::size_t warning_count() const noexcept { return warnings_; }
   // Errors first, each kind by file and line.

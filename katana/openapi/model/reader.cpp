@@ -151,7 +151,7 @@ void Reader::read_components(const NodeAt& at) {
       api_.security_schemes.push_back(read_scheme(key.name, each));
     });
   }
-  // What is not used is read for its problems alone.
+  // Components that are not used are read for their problems alone.
   const auto check = [&](Bytes name, auto read) {
     if (const NodeAt all = fields.object(name)) {
       for_each_entry(all, [&](const Node::Key& key, const NodeAt& each) { read(key.name, each); });

@@ -1,11 +1,11 @@
-// Reader: makes a Description of its files. One call of run() each.
+// Reader: makes a Description of its files. Each Reader has one call of run().
 //
 // Owns       the files, until run() gives them to the description.
 // Borrows    the problems.
 // Thread     one.
 // Allocates  freely, within the limits.
 // Fails      adds to the problems.
-// Invariant  nothing that a description says is left out without a problem that says so.
+// Invariant  no part of a description is left out without a problem that names it.
 #pragma once
 
 #include <cstddef>
@@ -28,18 +28,18 @@ class Reader {
 
   // Reads `path` by Options::load.
   Description run(const std::string& path);
-  // Takes `text` for what the file has, which is not read.
+  // Takes `text` as the content of the file, which is not read.
   Description run(const std::string& path, Bytes text);
 
  private:
-  // What a reference led to.
+  // The node that a reference led to.
   struct Target {
     NodeAt node;
     std::string component;    // its name; empty: it was no reference
     std::string summary;      // beside the reference (OpenAPI 3.1)
     std::string description;  // likewise
   };
-  // What operations have in common.
+  // The parts that all operations of a path share.
   struct Shared {
     std::string path;
     bool is_template = false;  // the path has {names}
@@ -47,7 +47,7 @@ class Reader {
     std::vector<Server> servers = {};
   };
   using Names = std::vector<std::string>;
-  // What Swagger 2.0 says of the content of an operation.
+  // The content of an operation as Swagger 2.0 describes it.
   struct SwaggerContent {
     Names consumes = {};
     std::vector<NodeAt> form = {};
@@ -55,7 +55,7 @@ class Reader {
 
   bool is_swagger() const noexcept { return api_.dialect == Dialect::swagger_2_0; }
   bool is_3_1() const noexcept { return api_.dialect == Dialect::openapi_3_1; }
-  // The description of the root, whatever could be read.
+  // Makes the description of the root, as far as it could be read.
   Description run_root(const std::shared_ptr<const Source>& root);
   bool read_version(Fields& root);
   void read_root(Fields& root);

@@ -534,7 +534,7 @@ std::vector<Header> Reader::read_headers(const NodeAt& object) {
   const Node& node = *object.node;
   for (std::size_t index = 0; index < node.items.size(); ++index) {
     if (is_extension(node.keys[index], node.items[index])) continue;
-    // The type of the content says this one (OpenAPI 3.0 §4.7.17).
+    // The media type of the content replaces this header (OpenAPI 3.0 §4.7.17).
     if (equals_ignoring_case(node.keys[index].name, "Content-Type")) continue;
     headers.push_back(read_header(node.keys[index].name, object.to(node.items[index])));
   }

@@ -1,5 +1,6 @@
-// What Swagger 2.0 says in another way than OpenAPI 3: content by `consumes` and `produces`, bodies
-// and forms among the parameters, schemas spread over parameters, servers in three parts.
+// Reads the parts of Swagger 2.0 that differ from OpenAPI 3. Content stands in `consumes` and
+// `produces`, bodies and forms stand among the parameters, and servers have three parts. Schemas
+// are spread over parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ void Reader::read_swagger_root(Fields& root) {
       api_.security_schemes.push_back(read_scheme(key.name, each));
     });
   }
-  // What is not used is read for its problems alone.
+  // Parts that are not used are read for their problems alone.
   if (const NodeAt all = root.object("parameters")) {
     for_each_entry(all, [&](const Node::Key&, const NodeAt& each) {
       if (const Target target = follow(each); target.node) read_parameter(target);

@@ -87,7 +87,7 @@ std::string SchemaSet::unused_name(const std::string& wanted) {
   return name;
 }
 
-// What a chain of references, with nothing beside them, ends at.
+// The end of a chain of references that have no other keywords around them.
 NodeAt SchemaSet::final_target(NodeAt node) {
   for (int hops = 0; hops < 32; ++hops) {
     const Node* const reference = node.node->find("$ref");
@@ -114,7 +114,7 @@ void SchemaSet::add_components(const NodeAt& components) {
     by_node_.emplace(&all.items[index], named_.size());
     named_.push_back({all.keys[index].name, components.to(all.items[index]), {}, true});
   }
-  // A component that only refers to another file gives its name to what stands there.
+  // A component that only refers to another file gives its name to the schema there.
   const std::size_t count = named_.size();
   for (std::size_t index = 0; index < count; ++index) {
     const NodeAt target = final_target(named_[index].node);
@@ -133,7 +133,7 @@ std::string SchemaSet::name_of(const NodeAt& target, std::string base) {
   return name;
 }
 
-// The name of what `reference` refers to; empty: nothing, which was reported.
+// The name of the schema that `reference` refers to; empty: there is none, which was reported.
 std::string SchemaSet::target_of(const Node& reference, const Scope& scope) {
   const NodeAt at{scope.source, &reference};
   if (!reference.is(Node::Kind::text)) {
@@ -144,8 +144,8 @@ std::string SchemaSet::target_of(const Node& reference, const Scope& scope) {
   NodeAt target = sources_.resolve(reference.text, at, scope.base);
   if (!target) return {};
   if (!by_node_.contains(target.node)) target = final_target(target);
-  // Below an `$id` references are relative to it; what they lead to has that base as well, when it
-  // is of the same file.
+  // Below an `$id` references are relative to it. Their targets have that base as well, when they
+  // are in the same file.
   const bool same = target.source == scope.source && target.node != &target.source->root();
   return name_of(target, same ? scope.base : std::string());
 }
@@ -271,7 +271,7 @@ bool SchemaSet::check_kind(const Node& value, Bytes key, const Scope& scope) {
   };
   switch (form) {
     case Form::text: {
-      // What YAML takes for a number or a boolean was meant as text.
+      // A value that YAML takes for a number or a boolean was meant as text.
       const bool scalar = !value.is(Node::Kind::list) && !value.is(Node::Kind::object);
       return expect(scalar && !value.is(Node::Kind::null), "text");
     }
@@ -357,7 +357,7 @@ void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
   }
 }
 
-// Drafts before 2020-12 have a tuple as a list of `items`, and what follows it as
+// Drafts before 2020-12 have a tuple as a list of `items`, and the items behind it as
 // `additionalItems`.
 void SchemaSet::add_tuple(Object& to, const Node::Key& key, const Node& value, const Scope& scope) {
   problems_.warning({scope.source, key.position},
@@ -452,7 +452,7 @@ void SchemaSet::add_discriminator(Object& to, const Node& value, const Scope& sc
   to.set("discriminator", std::move(discriminator));
 }
 
-// With one anchor of that name, a dynamic reference is like any other.
+// Translates a dynamic reference. With one anchor of that name it is like any other reference.
 void SchemaSet::add_dynamic_reference(Object& to, const Node& value, const Scope& scope) {
   const std::string name = schema::fragment_of(value.text);
   std::vector<NodeAt> found;
@@ -493,7 +493,8 @@ void SchemaSet::translate_bounds(Object& object, const Node& node, const Scope& 
   }
 }
 
-// `nullable`. Of a schema without a type, which only combines others, too: that is how it is used.
+// Applies `nullable`. This includes a schema without a type, which only combines others: authors
+// use it so.
 Value SchemaSet::with_null(Object object) const {
   Value* const type = object.find("type");
   if (Value* const choices = object.find("enum")) {

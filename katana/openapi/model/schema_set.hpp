@@ -1,10 +1,11 @@
 // SchemaSet: the schemas of a description as one document of draft 2020-12.
 //
-// Owns       what it makes.
+// Owns       the document that it makes.
 // Borrows    the sources and the problems, for its life.
 // Thread     one.
 // Allocates  freely, at most Limits::schemas_max schemas.
-// Fails      adds to the problems: what is no schema, and what has no meaning in 2020-12.
+// Fails      adds to the problems: values that are no schema, and keywords without a meaning in
+//            2020-12.
 // Invariant  one node has one name, however often it is referred to.
 #pragma once
 
@@ -31,7 +32,7 @@ class SchemaSet {
   void add_components(const NodeAt& components);
   // The schema that a description has at that place.
   SchemaAt use(const NodeAt& schema);
-  // Translates what was referred to, until nothing is left, and gives all to `description`.
+  // Translates all schemas that were referred to, and moves them into `description`.
   void finish(Description& description);
 
  private:

@@ -26,7 +26,7 @@ struct Location {
   std::shared_ptr<const Source> source = {};  // null: nowhere
   Position position = {};                     // where it begins
 
-  // As the file was named, or its URI.
+  // The name by which the file was given, or its URI.
   std::string file() const;
   // The JSON pointer of the value that begins there: "/paths/~1users/get".
   std::string pointer() const;
@@ -34,7 +34,7 @@ struct Location {
   std::string describe() const;
 };
 
-// Of a URI of a file its path; else empty.
+// The path of a URI that names a file; empty for any other URI.
 std::string path_of_uri(const std::string& uri);
 
 class Source : public std::enable_shared_from_this<Source> {
@@ -43,7 +43,7 @@ class Source : public std::enable_shared_from_this<Source> {
 
   // A path with '%', '#' and '?' escaped (uri_of_path()), or a URI.
   const std::string& uri() const noexcept { return uri_; }
-  // For messages: of a file its path.
+  // The name for messages: the path of a file, else the URI.
   std::string name() const;
   const Node& root() const noexcept { return root_; }
   Location locate(const Node& node) const { return {shared_from_this(), node.position}; }
@@ -63,7 +63,7 @@ class Source : public std::enable_shared_from_this<Source> {
   std::string uri_;
   Node root_;
   mutable std::once_flag indexed_;
-  mutable std::vector<Place> places_;   // a node in front of what is inside of it
+  mutable std::vector<Place> places_;   // each node stands in front of the nodes inside of it
   mutable std::vector<Placed> sorted_;  // by position: of nodes and of keys
 };
 
@@ -73,7 +73,7 @@ struct NodeAt {
   const Node* node = nullptr;                 // null: it is not there
 
   explicit operator bool() const noexcept { return node != nullptr; }
-  // The value of that key; without a node if there is none, or no object.
+  // The value of that key. Without a node: there is no such key, or this is no object.
   NodeAt find(Bytes key) const { return {source, node == nullptr ? nullptr : node->find(key)}; }
   // REQUIRES `other` in the same file.
   NodeAt to(const Node& other) const { return {source, &other}; }

@@ -1,8 +1,8 @@
-// SourceSet: the files that a description refers to, and what a reference means.
+// SourceSet: the files that a description refers to, and the resolution of references.
 //
-// A reference is resolved beside the URI of its file, or the `$id` it stands below (OpenAPI 3.1).
-// Files are read by `load`; what has another scheme than file: by `fetch`, and is refused if there
-// is none.
+// A reference is resolved against the URI of its file, or the `$id` that it stands below (OpenAPI
+// 3.1). `load` reads files. `fetch` reads URIs of other schemes than file:, which are refused if it
+// is null.
 //
 // Owns       the files.
 // Borrows    the problems, for its life.
@@ -30,16 +30,16 @@ namespace katana::openapi::model {
 struct Limits {
   std::size_t file_bytes_max = 64 * 1024 * 1024;  // of each file
   std::size_t files_max = 2'000;                  // with the first one
-  std::size_t nodes_max = 8'000'000;              // of all files, with what YAML's aliases repeat
+  std::size_t nodes_max = 8'000'000;              // of all files, with copies by YAML's aliases
   std::size_t depth_max = 128;                    // of lists and objects in one another
   std::size_t schemas_max = 1'000'000;            // with all that is inside of them
-  std::size_t objects_max = 4'000'000;  // of the model: what is referred to counts at each use
+  std::size_t objects_max = 4'000'000;  // of the model: a referenced object counts at each use
 };
 
 // Gives the whole of a file. Called once for each, on the thread that reads; it may block.
 using Load = std::move_only_function<Result<std::string>(const std::string& path)>;
 
-// What SourceSet calls the file of that path.
+// The URI by which SourceSet names the file of that path.
 std::string uri_of_path(Bytes path);
 // The whole of a file of at most `bytes_max` bytes.
 Result<std::string> load_file(const std::string& path, std::size_t bytes_max);
@@ -53,7 +53,8 @@ class SourceSet {
   std::shared_ptr<const Source> get(const std::string& uri, const Location& reason);
   // Adds text that was read already.
   std::shared_ptr<const Source> add(const std::string& uri, Bytes text);
-  // What `reference` means at `at`, below `base` (empty: the URI of its file). Not there: reported.
+  // Resolves `reference` at `at`, below `base` (empty: the URI of its file). A target that does not
+  // exist is reported as a problem.
   NodeAt resolve(Bytes reference, const NodeAt& at, Bytes base = {});
   // All files, in the order in which they were read.
   const std::vector<std::shared_ptr<const Source>>& all() const noexcept { return order_; }

@@ -39,7 +39,7 @@ std::string scalar_text(const Value& value) {
   return value.kind() == container::Kind::text ? value.as_text() : container::to_json(value);
 }
 
-// As it is in a path, a header field or a cookie.
+// The text as it is in a path, a header field or a cookie.
 std::string escaped_for(Part in, Bytes text) {
   return in == Part::path || in == Part::query ? encoded(text) : std::string(text);
 }
@@ -54,7 +54,7 @@ Bytes separator_of(const ParameterContract& parameter) {
   }
 }
 
-// The pieces of a list or an object, in the style's form but for what stands in front.
+// The pieces of a list or an object, in the style's form but without its prefix.
 std::string joined(const ParameterContract& parameter, const Value& value) {
   std::string text;
   const Bytes separator = separator_of(parameter);
@@ -150,7 +150,7 @@ Result<RequestSampler> RequestSampler::make(const Description& description,
                                             RequestSampleOptions options) {
   auto contract = Contract::compile(description, {.check_replies = false});
   if (!contract) return std::unexpected(contract.error());
-  // What the description says, unless the options do.
+  // Weights of the description, unless the options have them.
   for (const model::PathItem& path : description.paths) {
     for (const model::Operation& each : path.operations) {
       const Value* const weight = each.extensions.find("x-weight");

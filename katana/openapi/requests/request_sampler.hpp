@@ -3,19 +3,20 @@
 //   auto sampler = openapi::RequestSampler::make(description, {.seed = 7});
 //   Result<openapi::DrawnRequest> request = sampler->draw();
 //
-// Operations are drawn by their weights: `x-weight` of an operation, 1 without it, or what the
-// options say by operationId or "GET /items/{id}"; 0 is never. Parameters that are required are
-// there, others now and then; content is of the first media type that can be made (JSON, forms,
-// text). Values are those of schema::Sampler: examples first, else by the schema. A parameter whose
-// values are known, such as the ids that there are, takes them from a range of the options.
+// Operations are drawn by their weights: `x-weight` of an operation, 1 without it, or the weight in
+// the options, by operationId or "GET /items/{id}". An operation of weight 0 is never drawn. A
+// request has all required parameters, and others now and then. Content has the first media type
+// that can be made (JSON, forms, text). Values are those of schema::Sampler: examples first, else
+// by the schema. A parameter with known values, such as existing ids, takes them from a range of
+// the options.
 //
 // Owns       its contract and random numbers.
 // Thread     one.
 // Allocates  freely.
 // Fails      make() as Contract::compile(), and for a weight of no operation. draw() for an
 //            operation that cannot be drawn, with its name and the reason.
-// Invariant  what is drawn obeys the description: it was checked. The same seed gives the same
-//            requests.
+// Invariant  each request that is drawn was checked and obeys the description. The same seed gives
+//            the same requests.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +42,11 @@ struct DrawnRequest {
   std::string content = {};                                      // empty: none
 };
 
-// What is drawn, and how often.
+// Options for the requests that are drawn, and how often.
 struct RequestSampleOptions {
   std::uint64_t seed = 1;                      // any; another gives other requests
   std::map<std::string, double> weights = {};  // by operationId or "GET /items/{id}"; 0 or more
-  // Of parameters by name: whole numbers from first to second.
+  // Ranges of parameters, by name: whole numbers from first to second.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges = {};
   bool examples = false;  // of schemas: many requests are to differ
 };
@@ -56,7 +57,7 @@ class RequestSampler {
   static Result<RequestSampler> make(const Description& description, RequestSampleOptions options);
   // The next request; it depends on those before it.
   Result<DrawnRequest> draw();
-  // Of that operation: its operationId, or "GET /items/{id}".
+  // A request of that operation: its operationId, or "GET /items/{id}".
   Result<DrawnRequest> draw_of(Bytes operation);
 
  private:

@@ -20,7 +20,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// What looks ahead is decided by going back, which takes the more steps the longer the text is.
+// A pattern that looks ahead is matched by backtracking: a longer text takes more steps.
 constexpr const char* api = R"(openapi: 3.1.0
 info: {title: Search, version: "1"}
 paths:
@@ -210,7 +210,7 @@ TEST_F(CheckStepsTest, a_reply_is_judged_by_documents_within_the_limit_of_the_ro
   document.keep(router);
   auto served = server(std::move(router));
   EXPECT_EQ(served.get("/numbers").status(), 200u);
-  EXPECT_TRUE(told_.all.empty()) << told_.all[0];  // its bytes bring what it takes
+  EXPECT_TRUE(told_.all.empty()) << told_.all[0];  // its bytes earn enough steps
 }
 
 }  // namespace

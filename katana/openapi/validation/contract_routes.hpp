@@ -1,29 +1,32 @@
-// ContractRoutes: routes that an OpenAPI description adds, each checked by what it says before its
-// handler is called. For what a program does not know as C++ types; described structs check
-// themselves.
+// ContractRoutes: routes that an OpenAPI description adds. The description checks each request
+// before the handler is called. The routes are for data that a program does not know as C++ types;
+// described structs check themselves.
 //
 //   const auto contract = std::make_shared<const openapi::Contract>(
 //       *openapi::Contract::compile(description));
 //   openapi::ContractRoutes routes(router.group("/v1"), contract);
 //   routes.operation("createUser", [](const RequestView& request) { … });    // its operationId
 //
-// Parameters that do not fit are answered with 400, another media type with 415, content with 400
-// when it is malformed, else with 422 and all its faults: the problem documents of Path<T>,
-// Query<T> and Json<T>. The handler is called with what fits, as it was sent.
+// Parameters that do not fit are answered with 400, and another media type with 415. Malformed
+// content is answered with 400, and content that does not fit with 422 and all its faults. These
+// are the problem documents of Path<T>, Query<T> and Json<T>. The handler is called with a request
+// that fits, as it was sent.
 //
 // All checks of a request take steps from one budget (base/values/step_budget.hpp). A request that
 // wants more is answered with 422, which names the limit, and recorded as a warning.
 //
-// With `replies` what handlers answer is checked, too: reply_checks.hpp says what is reported. An
-// Application does so where the setting requests.check_replies says it: in development.
+// With `replies` the replies of handlers are checked, too: reply_checks.hpp says which departures
+// are reported. An Application does so where the setting requests.check_replies says it: in
+// development.
 //
-// A handler that reads its content in pieces (ContentReader) gets it unchecked; its media type is.
+// A handler that reads its content in pieces (ContentReader) gets it unchecked; only its media type
+// is checked.
 //
 // Owns       the contract, shared.
 // Thread     one while building; checks run on the reactors.
 // Allocates  a check as Contract does, and the problem documents.
-// Fails      Router::build(): for an operation that the description does not have, for one that is
-//            added twice, and for those without a route, if require_all() says so.
+// Fails      Router::build(): for an operation that the description does not have, and for one that
+//            is added twice. After require_all() also for operations without a route.
 // Invariant  a handler sees only requests that obey the description.
 #pragma once
 
@@ -43,7 +46,7 @@ namespace detail {
 class ReportedPlaces;
 }
 
-// What becomes of a reply that departs from the description.
+// The treatment of a reply that departs from the description.
 enum class Replies : std::uint8_t {
   by_router,  // as Router::check_replies() says when the route is added: otherwise no check runs
   unchecked,  // and sent: it is not seen
@@ -51,7 +54,7 @@ enum class Replies : std::uint8_t {
   refused,    // and 500 is sent instead
 };
 
-// What is checked beside the requests.
+// The checks of replies, and the limit of all checks.
 struct ValidationOptions {
   Replies replies = Replies::by_router;  // checks need ContractOptions::check_replies
   // As RouteDefaults::check_steps_max; none: as Router::defaults() says.

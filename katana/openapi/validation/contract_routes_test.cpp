@@ -73,7 +73,7 @@ class Failures final : public FailureObserver {
 
 class ContractRoutesTest : public ::testing::Test {
  protected:
-  // Answers what it is asked for, so that replies can be wrong.
+  // Answers with the reply that the request asks for: replies can then be wrong.
   testing::TestServer server(ValidationOptions options = {}) {
     Router router;
     ContractRoutes routes(router.group(""), contract(), options);

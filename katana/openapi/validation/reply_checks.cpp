@@ -47,7 +47,7 @@ bool is_judged(const ContractOperation& operation, unsigned status) noexcept {
   return !is_status_of_any_server(status) && status != 400 && status != 422;
 }
 
-// "/items/*/email" of "/items/3/email", so that a list is one place.
+// "/items/*/email" for "/items/3/email": a list is then one place.
 std::string without_indices(Bytes pointer) {
   std::string made;
   while (!pointer.empty()) {
@@ -78,7 +78,7 @@ std::string words_of(const ContractOperation& operation, unsigned status,
                             operation.reply_for(status)->status, where);
 }
 
-// Judges one reply, and does with it what `checks` says.
+// Judges one reply, and treats it by `checks`.
 void judge(const ContractOperation& operation, ReplyChecks checks, ReportedPlaces& places,
            session::Exchange& exchange, Reply& reply, StepBudget& budget) {
   if (is_refusing || reply.invalid() || !is_judged(operation, reply.status())) return;
@@ -154,7 +154,7 @@ class DocumentChecks {
   }
 
   const Judging judging_;
-  std::vector<Contract> contracts_;  // before anybody asks
+  std::vector<Contract> contracts_;  // made before the first check
   std::optional<Error> mistake_;
   std::once_flag told_;
   ReportedPlaces places_;

@@ -185,7 +185,7 @@ TEST_F(ReplyChecksTest, a_document_that_is_no_description_is_reported_once) {
   EXPECT_TRUE(failures_.all[0].contains("by the document 'broken'")) << failures_.all[0];
 }
 
-// A bound that is full says so, and forgets nothing.
+// The last place is reported as the last, and no place is forgotten.
 TEST(ReportedPlaces, no_more_than_so_many_are_kept) {
   model::Problems problems;
   const auto contract = Contract::compile(read_description_text("x.yaml", R"(openapi: 3.1.0

@@ -1,5 +1,5 @@
-// ValidatedHandler: a handler behind the check of its operation. What it says of a request is a
-// Reply, as Path<T>, Query<T> and Json<T> would have it.
+// ValidatedHandler: a handler behind the check of its operation. A request that does not fit is
+// answered by a Reply, as Path<T>, Query<T> and Json<T> would answer it.
 //
 // Owns       the handler, and a share of the contract.
 // Thread     the reactor's; one object serves all.

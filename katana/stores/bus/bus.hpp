@@ -7,40 +7,44 @@
 //
 //   Result<bus::HeldMessage> answer = co_await bus.request("stock.tea", "how much?", seconds(1));
 //
-// What a message that publish() took is promised, by Bus::promise():
+// Bus::delivery_guarantee() says what happens to a message that publish() accepted:
 //
-//   in_process    MemoryBus. Every subscriber of this process at the time of the call is given it
-//                 once, in the order in which its publisher published, unless too much waits for
-//                 the subscriber's reactor: then the newest are dropped, and the subscriber is told
-//                 how many, or that there were some.
-//   at_most_once  NATS. The same within the process, server or no server. In other processes: once,
-//                 in the order of its publisher and subject, or not at all. A loss is found by
-//                 the publisher's numbers, at the latest with the numbers that it repeats when
-//                 it falls silent (sequence.hpp), and told as `missed`; after an outage everybody
-//                 is told `may_have_missed`, until the numbers say how many.
-//   at_least_once what a stream acknowledged (streams.hpp), for its consumers: again until they
-//                 acknowledge it, from any position; of one id one is stored.
+//   in_process     MemoryBus. Each subscriber that this process has during the call gets the
+//                  message once. Messages of one publisher arrive in the order of publication.
+//                  When too much waits for a subscriber's reactor, the newest messages are dropped.
+//                  The subscriber is told how many were dropped, or that there were some.
+//   at_most_once   NATS. Within the process as above, with or without a server. Other processes get
+//                  the message once, in the order of its publisher and subject, or not at all.
+//                  Receivers find a loss by the publisher's numbers, and are told `missed`. The
+//                  publisher repeats these numbers when it falls silent (sequence.hpp). After an
+//                  outage all subscribers are told `may_have_missed`, until the numbers say how
+//                  many messages were lost.
+//   at_least_once  Messages that a stream acknowledged (streams.hpp). A consumer reads them from
+//                  any position, and gets each again until it acknowledges it. The stream stores
+//                  one message of each id.
 //
-// Of a queue group every message has one subscriber, by choice of the bus; groups are not told of
-// gaps that the numbers would show, because each subscriber sees a part.
+// The bus gives each message to one subscriber of a queue group. Groups are not told of gaps that
+// the numbers would show, because each subscriber sees only a part of the messages.
 //
 // Bounds, each with a counter in BusStatistics:
 //
-//   what waits for a reactor    queue_messages_max, queue_bytes_max: the newest is dropped, and its
-//                               subscribers are told
-//   a Messages (messages.hpp)   its own bounds: drop_oldest, drop_newest, or disconnect; told
-//   requests that are waiting   requests_max for each reactor: resource_exhausted
-//   what waits for a server     AwayOptions: refused, or kept up to a bound; publish() says so
+//   messages that wait for a reactor   queue_messages_max, queue_bytes_max: the newest is dropped,
+//                                      and its subscribers are told
+//   a Messages (messages.hpp)          its own bounds: drop_oldest, drop_newest, or disconnect; its
+//                                      reader is told
+//   requests that are waiting          requests_max for each reactor: resource_exhausted
+//   messages that wait for a server    AwayOptions: refused, or kept up to a bound; publish() says
+//                                      which
 //
-// Owns       what is under way. Subscriptions refer to it: it outlives them.
+// Owns       the messages that are not delivered yet. Subscriptions refer to it: it outlives them.
 // Borrows    a Publication, for the call.
-// Thread     publish(), health() and statistics() any; subscribe() and request() a reactor's, and
-//            the handler is called there, never within a call of the bus: in the same turn when a
-//            message comes from the same reactor or from a thread that was in time.
+// Thread     publish(), health() and statistics() any; subscribe() and request() a reactor's. The
+//            handler is called there, never within a call of the bus. It is called in the same turn
+//            when a message comes from the same reactor or from a thread that was in time.
 // Allocates  a block for each message; an entry for each reactor that has subscribers.
 // Fails      publish() and subscribe() with an Error: invalid_argument for a subject,
-//            out_of_range for a payload, unavailable where the server is away and nothing is to be
-//            kept, permission_denied for what the server does not allow.
+//            out_of_range for a payload, permission_denied for a subject that the server does not
+//            allow. Also unavailable, when the server is away and AwayOptions keep nothing.
 // Invariant  a message that a publisher publishes first is given first to each of its subscribers.
 //            A handler is not called once its Subscription is destroyed.
 #pragma once
@@ -62,7 +66,7 @@ namespace katana::bus {
 class FanOut;
 class Streams;
 
-// How far a bus can be relied on; see above.
+// The guarantee of a bus for a published message; see above.
 enum class DeliveryGuarantee : std::uint8_t {
   in_process,    // there is no other process: nothing is lost but by the bounds of queues
   at_most_once,  // others may miss messages: subscribers should heed notices
@@ -70,20 +74,20 @@ enum class DeliveryGuarantee : std::uint8_t {
 
 // Options of one subscription.
 struct SubscribeOptions {
-  // Of the subscribers to one pattern in one group, one is given each message. One token. Empty: no
-  // group.
+  // One token. Each message goes to one of the subscribers to the same pattern in this group.
+  // Empty: no group.
   std::string queue_group = {};
-  // False: this subscriber is not given what this process publishes, because it is delivered in
-  // another way.
+  // False: this subscriber does not get the messages that this process publishes, because they are
+  // delivered to it in another way.
   bool own = true;
-  // Told what the subscriber did not get, and of the connection. None: that is only counted.
+  // Receives notices of missed messages and of the connection's state. None: they are only counted.
   std::move_only_function<void(const Notice&)> on_notice = {};
 };
 
 // Called on the subscriber's reactor for each message, which is borrowed for the call.
 using Handler = std::move_only_function<void(const Delivery&)>;
 
-// Where subscriptions are.
+// The holder of subscriptions, each of which has a number.
 class SubscriptionOwner {
  public:
   // Does nothing when the subscription is gone.
@@ -107,7 +111,7 @@ class [[nodiscard]] Subscription {
   }
   ~Subscription() { cancel(); }
 
-  // Cancels, as the destructor does. Also within its handler.
+  // Cancels, as the destructor does. May be called within its handler.
   void cancel() noexcept {
     // The handler that has this object may be destroyed by it.
     if (const auto owner = std::move(owner_)) owner->cancel(number_);
@@ -128,10 +132,10 @@ struct Request {
   std::string id = {};            // as Publication::id
 };
 
-// Which subscribers may have a message that publish() took; both false: nothing is known.
+// The subscribers that a message accepted by publish() may have; both false: nothing is known.
 struct Published {
-  // It is known that there is no subscriber. Known in process; of a server only by the answer to a
-  // request.
+  // There is no subscriber. The bus knows this in process; a server tells it only in the answer to
+  // a request.
   bool nobody = false;
   bool is_here = false;  // this process has a subscriber outside of queue groups
 };
@@ -148,8 +152,8 @@ Bytes name_of(BusState state) noexcept;  // as the enumerator is spelt; for logs
 
 // The state when health() was called.
 struct Health {
-  // Published messages leave the process now, and every stream that is read or stored to goes on.
-  // Without a server always true.
+  // True: published messages leave the process now, and every stream in use goes on. Always true
+  // without a server.
   bool ready = false;
   BusState state = BusState::connecting;  // `ready` is true for in_process and connected alone
   Instant since = {};                     // it has been in this state
@@ -190,20 +194,21 @@ struct BusStatistics {
 // Bounds of a bus, fixed when it is made.
 struct BusOptions {
   std::size_t payload_bytes_max = 1024 * 1024;  // beyond it publish() is out_of_range
-  // For each reactor.
+  // The following bounds are for each reactor.
   std::size_t queue_messages_max = 64 * 1024;
   std::size_t queue_bytes_max = std::size_t{64} * 1024 * 1024;
   std::size_t requests_max = 4096;
   std::size_t subscriptions_max = 64 * 1024;
 };
 
-// What publish() does while there is no server. Subscribers of this process get the message in any
-// case.
+// The policy of publish() while there is no server. Subscribers of this process get the message in
+// any case.
 enum class WhenAway : std::uint8_t {
   refuse,  // unavailable
   keep,    // for when the server is there again, in order; beyond the bounds: resource_exhausted
 };
-// The bounds count what waits for the home reactor, too: they hold with a server as well.
+// Bounds of the messages that wait for a server. Messages that wait for the home reactor count,
+// too: the bounds also hold while there is a server.
 struct AwayOptions {
   WhenAway policy = WhenAway::keep;                      // holds before the first connection, too
   std::size_t messages_max = 8 * 1024;                   // of all threads together
@@ -226,8 +231,8 @@ class Bus {
   // Lasts until the Subscription is destroyed. Earlier messages are not given.
   virtual Result<Subscription> subscribe(Bytes pattern, Handler handler,
                                          SubscribeOptions options = {}) = 0;
-  // The first answer. deadline_exceeded after `timeout`, or by the deadline of the coroutine, if
-  // that is earlier; unavailable at once when it is known that there is no responder.
+  // Returns the first answer. Fails with deadline_exceeded at the earlier of `timeout` and the
+  // coroutine's deadline. Fails with unavailable at once when the bus knows of no responder.
   Task<Result<HeldMessage>> request(Request request);
   Task<Result<HeldMessage>> request(std::string subject, std::string payload,
                                     Duration timeout = seconds(5)) {
@@ -239,9 +244,9 @@ class Bus {
   virtual Health health() const = 0;  // takes a lock: for probes, not for each message
   virtual BusStatistics statistics()
       const = 0;  // takes locks and sums over the reactors: for metrics
-  // What keeps messages. Null: this bus does not.
+  // The streams, which keep messages. Null: this bus keeps none.
   virtual Streams* streams() noexcept { return nullptr; }
-  // The reactors' side of it.
+  // The part that delivers to the reactors of this process.
   virtual FanOut& fan_out() noexcept = 0;
 
  protected:

@@ -1,6 +1,6 @@
 // BusTest: a MemoryBus and several reactors on a simulated network, in virtual time.
 //
-// Owns       the fixture owns everything; a test says whose turn it is.
+// Owns       the fixture owns everything; a test turns each reactor by hand.
 // Thread     one; threads of a test may publish.
 // Invariant  nothing happens but what a test asked for.
 #pragma once
@@ -45,7 +45,7 @@ class BusTest : public testing::Test {
     reactors_[index]->turn({});
     return *reactors_[index];
   }
-  // Until there is nothing left to do, without time.
+  // Turns all reactors until they have nothing left to do; no time passes.
   void settle() {
     for (int rounds = 0; rounds < 8; ++rounds) {
       for (const auto& each : reactors_) each->turn({});
@@ -62,7 +62,7 @@ class BusTest : public testing::Test {
     }
   }
 
-  // A subscriber that notes what it is given: "subject=payload", and "!kind:count" of notices.
+  // A subscriber that notes its messages as "subject=payload", and notices as "!kind:count".
   SubscribeOptions noting(std::vector<std::string>& to, std::string group = {}) {
     SubscribeOptions options;
     options.queue_group = std::move(group);

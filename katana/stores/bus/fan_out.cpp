@@ -252,7 +252,8 @@ bool FanOut::deliver(const Publication& publication, bool groups,
   return has_some;
 }
 
-// In turn. A member that has no room is passed over; when none has, the message is dropped there.
+// Members take turns. A member without room is passed over; when none has room, the message is
+// dropped.
 bool FanOut::deliver_to_group(Pattern::Group& group, Port* here, const HeldMessage* message,
                               const Posted* posted) {
   if (group.members.empty()) return false;

@@ -1,14 +1,15 @@
-// FanOut: who in this process is to have a message: the ports of all reactors, by pattern.
+// FanOut: finds the subscribers of a message in this process: the ports of all reactors, by
+// pattern.
 //
-// What every bus has, whatever leads out of the process: MemoryBus is nothing else.
+// Every bus has one, whatever transport leads out of the process. MemoryBus has nothing else.
 //
 // Owns       its ports; each of them until its reactor has ended, too.
 // Borrows    the Interest, which outlives it.
-// Thread     any, but for what is a reactor's: subscribe(), and requests().
-// Allocates  when somebody subscribes, and for each message that somebody has.
+// Thread     any, but for a reactor's calls: subscribe(), and requests().
+// Allocates  for each subscription, and for each message that has a subscriber.
 // Fails      as Bus does.
-// Invariant  Interest is told of a pattern, and of a queue group of it, when the first in this
-//            process wants it, and when the last wants it no more, in this order, under one lock.
+// Invariant  Interest is told of a pattern or queue group when its first subscriber in this process
+//            comes, and when the last one goes. It is told in this order, under one lock.
 #pragma once
 
 #include <atomic>
@@ -26,10 +27,10 @@
 
 namespace katana::bus {
 
-// What leads out of the process.
+// The transport to other processes, which is told the patterns that have subscribers here.
 class Interest {
  public:
-  // Called with the lock of the FanOut held, so nothing of it may be called.
+  // Called with the lock of the FanOut held: they must not call the FanOut.
   virtual void on_wanted(const std::shared_ptr<Pattern>& pattern, Bytes group) noexcept = 0;
   virtual void on_unwanted(const std::shared_ptr<Pattern>& pattern, Bytes group) noexcept = 0;
 
@@ -49,26 +50,27 @@ class FanOut final : private PortOwner {
 
   // ---- a reactor's thread
   Result<Subscription> subscribe(Bytes pattern, Handler handler, SubscribeOptions options);
-  // Makes it if there is none. REQUIRES a reactor's thread.
+  // The port of this reactor; made if there is none. REQUIRES a reactor's thread.
   Port& port_here();
 
   // ---- any thread
-  // Counts it as published, or as refused.
+  // Counts the publication as published, or as refused.
   Result<void> check(const Publication& publication);
   // Null: this thread has no reactor.
   Port* publishing_port();
-  // To the subscribers of this process that are in no group, and with `groups` to one of each
-  // group. `made` is the message if somebody needed one.
+  // Delivers to the subscribers of this process that are in no group, and with `groups` to one of
+  // each group. `made` is the message if one was needed.
   bool deliver(const Publication& publication, bool groups, std::optional<HeldMessage>& made);
-  // A message from elsewhere, to the subscribers of this pattern; or to one of this group.
+  // Delivers a message from another process to the subscribers of this pattern, or to one of this
+  // group.
   void deliver_to(const std::shared_ptr<Pattern>& pattern, Bytes group, const Posted& message);
   // The patterns that match a subject.
   std::vector<std::shared_ptr<Pattern>> matching(Bytes subject) const;
-  // To the subscribers of this pattern; null: to all.
+  // Tells the subscribers of this pattern; null: all.
   void tell(const std::shared_ptr<Pattern>& pattern, const Notice& notice);
-  // To the members of this group of the pattern.
+  // Tells the members of this group of the pattern.
   void tell_group(const std::shared_ptr<Pattern>& pattern, Bytes group, const Notice& notice);
-  // The patterns that somebody is subscribed to, with their groups ("" for none).
+  // The patterns that have subscribers, with their groups ("" for none).
   struct Wanted {
     std::shared_ptr<Pattern> pattern;  // without the prefix of a server
     std::string group;                 // queue group; empty: subscribers in none
@@ -89,7 +91,7 @@ class FanOut final : private PortOwner {
   Port* find_port_here() const noexcept;
   void fill(Route& route, Port& port) override;
   void remove(const LocalSubscription& entry, Port& port) noexcept override;
-  // With the lock held.
+  // REQUIRES that the lock is held.
   void fill_for(Route& route, Port* here);
   void add(const std::shared_ptr<Pattern>& pattern, Port& port, Bytes group, std::uint64_t number);
   std::shared_ptr<Pattern> find_or_add(Bytes pattern);

@@ -1,6 +1,6 @@
 // MemoryBus: the bus of one process.
 //
-// Owns       what is under way, and what its streams keep.
+// Owns       the messages that are not delivered yet, and those that its streams keep.
 // Thread     any, as Bus says.
 // Allocates  as Bus says.
 // Fails      as Bus says; it is never unavailable.

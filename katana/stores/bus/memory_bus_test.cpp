@@ -257,7 +257,7 @@ TEST_F(SmallBusTest, a_reactor_that_is_behind_loses_the_newest_and_its_subscribe
   EXPECT_EQ(said.back(), "a=10");
 }
 
-// Who waits for a server would wait for ever.
+// Otherwise a subscriber that waits for the server would wait for ever.
 TEST_F(SmallBusTest, a_reactor_that_is_behind_is_told_that_there_is_a_server_all_the_same) {
   Said said;
   on(1);

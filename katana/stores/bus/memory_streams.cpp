@@ -78,8 +78,8 @@ std::shared_ptr<MemoryStreams::State> MemoryStreams::make_state() {
 MemoryStreams::MemoryStreams(FanOut& fan_out, Publish publish, std::shared_ptr<State> state)
     : fan_out_(fan_out), publish_(std::move(publish)), state_(std::move(state)) {}
 
-// relaxed: who has made a stream and publishes after that, on another thread, knows of it by other
-// means.
+// relaxed: a thread that publishes after another one has made a stream was synchronized with it by
+// other means.
 bool MemoryStreams::is_used() const noexcept {
   return state_->is_used.load(std::memory_order_relaxed);
 }
@@ -102,7 +102,7 @@ void MemoryStreams::set_available(bool available) {
     std::vector<Header> headers;
     for_each_header(message.headers(),
                     [&](Bytes name, Bytes value) { headers.push_back({name, value}); });
-    // What was taken once is within all limits but that of what is submitted.
+    // A message that was accepted once is within all limits but that of submitted messages.
     (void)submit({.subject = message.subject(), .payload = message.payload(), .headers = headers});
   }
 }
@@ -316,7 +316,7 @@ class MemoryStreams::Reader final : public Consumer, private net::TimerEntry {
   std::uint64_t waiting_at_begin() const noexcept override { return waiting_at_begin_; }
 
  private:
-  // Under the mutex of the state, as all that follows.
+  // These functions need the mutex of the state.
   void attach(const ConsumeOptions& options) {
     std::shared_ptr<StreamPosition> made;
     std::shared_ptr<StreamPosition>& place =
@@ -330,7 +330,7 @@ class MemoryStreams::Reader final : public Consumer, private net::TimerEntry {
         patterns, [&](const auto& each) { return each->text == stream_->doorbell; });
     stream_->bells[&streams_.fan_out_] = *own;
   }
-  // The stream is gone: another one of its name is read, and made if there is none.
+  // Called when the stream is gone: reads another one of its name, which is made if there is none.
   Error begin_anew() {
     const std::string name = stream_->log.options().name;
     const auto found = state_->streams.find(name);

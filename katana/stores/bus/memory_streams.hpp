@@ -1,9 +1,9 @@
 // MemoryStreams: streams that one process keeps while it runs.
 //
 // Owns       the streams, and the positions of durable consumers.
-// Borrows    the FanOut, by which it tells readers of other reactors that there is something.
+// Borrows    the FanOut, by which it tells readers of other reactors that there are messages.
 // Thread     store(), consume(), last() and after() a reactor's; capture(), submit() any.
-// Allocates  what is kept.
+// Allocates  the messages that are kept.
 // Fails      as Streams says.
 // Invariant  a message that is published to a subject of a stream is stored in it, by whatever
 //            call.
@@ -28,23 +28,23 @@ class MemoryStreams final : public Streams {
   // Publishes as the bus does, which calls capture() with `stored`.
   using Publish = std::function<Result<void>(const Publication&, Stored* stored)>;
 
-  // What several nodes of a simulation share.
+  // The streams and positions, which several nodes of a simulation share.
   struct State;
   static std::shared_ptr<State> make_state();  // without streams; given to several, they share all
 
   MemoryStreams(FanOut& fan_out, Publish publish, std::shared_ptr<State> state = make_state());
   ~MemoryStreams() override;
 
-  // There are streams, of this or another node.
+  // There are streams; this or another node made them.
   bool is_used() const noexcept;
-  // Stores it in each stream that has its subject; `stored` is what came of it in the first of
-  // them, and `made` the message if there is one.
+  // Stores the publication in each stream that has its subject. `made` is the message if there is
+  // one. Writes the acknowledgement of the first of these streams to `stored`.
   void capture(const Publication& publication, std::optional<HeldMessage>& made, Stored* stored);
-  // False: calls fail with `unavailable`, readers wait, and what is submitted is kept.
+  // False: calls fail with `unavailable`, readers wait, and submitted messages are kept.
   void set_available(bool available);
-  // As if the servers had lost their state: all streams and positions are gone. For simulations.
+  // Drops all streams and positions, as if the servers had lost their state. For simulations.
   static void lose(State& state);
-  // What submit() took and no stream has stored.
+  // The number of messages that submit() accepted and no stream has stored.
   std::size_t submitted() const;
 
   Result<void> submit(const Publication& publication) override;
@@ -65,7 +65,7 @@ class MemoryStreams final : public Streams {
   static std::vector<StoredMessage> messages_of(const Stream& stream,
                                                 const std::vector<std::uint64_t>& sequences);
   Result<void> check_available() const;
-  // Under the mutex of the state.
+  // REQUIRES that the mutex of the state is held.
   Result<void> keep(std::deque<Posted>& where, const HeldMessage& message) const;
 
   FanOut& fan_out_;

@@ -41,7 +41,7 @@ class StreamsTest : public BusTest {
     EXPECT_TRUE(consumer) << consumer.error().describe();
     return *std::move(consumer);
   }
-  // What comes at once; "-": nothing.
+  // The message that comes at once; "-": none comes.
   std::string next(Consumer& consumer, bool acknowledge = true) {
     auto task = consumer.next();
     task.start();

@@ -131,7 +131,7 @@ void Posted::share() const noexcept {
   if (Block* const payload = envelope().payload_block; payload != nullptr) payload->share();
 }
 
-// The payload's first: the envelope says where it is.
+// Drops the payload's block first, because the envelope refers to it.
 void Posted::drop() noexcept {
   if (Block* const payload = envelope().payload_block; payload != nullptr) payload->drop();
   block_->drop();

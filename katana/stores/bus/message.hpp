@@ -1,5 +1,5 @@
-// Publication: what is published. Delivery: a message as a subscriber is given it. HeldMessage: one
-// that is kept.
+// Publication: a message to publish. Delivery: a message as a subscriber gets it. HeldMessage: a
+// message that is kept.
 //
 //   bus.publish({.subject = "prices.tea", .payload = "42"});
 //
@@ -9,10 +9,10 @@
 //   }
 //
 // A message lies in one block (base/memory/batch.hpp), whatever the number of its subscribers. Its
-// payload may lie in a block that there is already, such as a batch of a chat room: that is then
-// shared.
+// payload may lie in a block that exists already, such as a batch of a chat room. This block is
+// then shared.
 //
-//   Envelope   what stands in front of the texts of a message, in its block
+//   Envelope   the fields in front of the texts of a message, in its block
 //   Posted     a share of the blocks of a message, for another thread
 //
 // Owns       a HeldMessage its reactor's references to the blocks; a Posted a share of each.
@@ -20,7 +20,7 @@
 // Thread     Delivery and HeldMessage one: their reactor's. Posted any.
 // Allocates  make_message() one block, from the recycler; adopt() a Batch for each block.
 // Fails      check_publication() with an Error that names the limit. std::bad_alloc.
-// Invariant  what a message says does not change once it has been published.
+// Invariant  a message does not change once it has been published.
 #pragma once
 
 #include <cstdint>
@@ -47,13 +47,13 @@ struct Publication {
   Bytes payload = {};                    // any bytes; at most BusOptions::payload_bytes_max
   Bytes reply_to = {};                   // a subject; empty: no answer is expected
   std::span<const Header> headers = {};  // names without ':' and blanks, values without line ends
-  // Of the same id a stream stores one (streams.hpp). Empty: none.
+  // A stream stores one message of each id (streams.hpp). Empty: the message has no id.
   Bytes id = {};
-  // Where the payload lies: it is shared, not copied. Null: it is copied, once.
+  // The block of the payload, which is shared, not copied. Null: the payload is copied, once.
   Batch* memory = nullptr;
 };
 
-// The subject, the reply's subject, the headers, and the payload's size.
+// Checks the subject, the reply's subject, the headers, and the payload's size.
 Result<void> check_publication(const Publication& publication, std::size_t payload_bytes_max);
 
 // The publisher of a message on a bus that counts: `sequence` is 1 more for each message that this
@@ -90,16 +90,16 @@ inline const Envelope& envelope_of(const Block& block) noexcept {
 
 class HeldMessage;
 
-// Valid for the call that it is given to; hold() keeps it longer.
+// A message that is valid for the call of the handler; hold() keeps it longer.
 class Delivery {
  public:
   Delivery(Batch& batch, Batch& memory) noexcept : batch_(&batch), memory_(&memory) {}
 
-  // As it was published, not the pattern.
+  // The subject as it was published, not the pattern.
   Bytes subject() const noexcept { return envelope().subject(); }
   // Lies in memory(), and stays there while that is retained.
   Bytes payload() const noexcept { return {envelope().payload, envelope().payload_size}; }
-  // Where an answer is to be published; empty: nowhere.
+  // The subject to which an answer has to be published; empty: none is expected.
   Bytes reply_to() const noexcept { return envelope().reply_to(); }
   // The first of that name, ignoring case.
   std::optional<Bytes> header(Bytes name) const noexcept;
@@ -108,22 +108,22 @@ class Delivery {
   // This process has published it.
   bool is_from_here() const noexcept { return envelope().is_from_here; }
   Origin origin() const noexcept { return envelope().origin; }
-  // Not 0: no message, but what the bus says of a request, such as 503: no subscriber answers it.
-  // The payload is then the server's words for it, if it has any.
+  // Not 0: this is no message, but an answer of the bus to a request, such as 503: there is no
+  // subscriber to answer it. The payload is then the server's text for it, if it has any.
   std::uint16_t status() const noexcept { return envelope().status; }
 
   // This reactor's hold on the memory of the payload: retain() and let_go(), or Outbox::refer().
   Batch& memory() const noexcept { return *memory_; }
-  // Likewise of all of the message; the same when the payload lies there.
+  // The hold on the memory of the whole message; the same when the payload lies there.
   Batch& batch() const noexcept { return *batch_; }
   HeldMessage hold() const noexcept;
-  // What keeping it costs, in all.
+  // The memory that stays allocated while the message is kept.
   std::size_t allocated_bytes() const noexcept {
     return batch_->allocated_bytes() + (memory_ != batch_ ? memory_->allocated_bytes() : 0);
   }
 
  protected:
-  // At the beginning of the block of batch().
+  // Lies at the beginning of the block of batch().
   const detail::Envelope& envelope() const noexcept { return detail::envelope_of(batch_->block()); }
   Batch* batch_;   // of the envelope
   Batch* memory_;  // of the payload; the same when it lies there
@@ -162,7 +162,7 @@ class HeldMessage : public Delivery {
 
 inline HeldMessage Delivery::hold() const noexcept { return HeldMessage(*this); }
 
-// For any thread: one share of each block.
+// A share of each block of a message, for any thread.
 class Posted {
  public:
   Posted() noexcept = default;
@@ -184,7 +184,7 @@ class Posted {
   // REQUIRES that there is a message.
   const detail::Envelope& envelope() const noexcept { return detail::envelope_of(*block_); }
   std::size_t allocated_bytes() const noexcept;  // memory of all its blocks, as Delivery's
-  // This reactor's hold on it, in place of the share.
+  // Turns the share into this reactor's hold on the message.
   HeldMessage adopt() &&;
 
  private:
@@ -193,7 +193,7 @@ class Posted {
   Block* block_ = nullptr;
 };
 
-// A message of the publication, which is checked already: this thread's hold on it.
+// Makes a message of the publication, which is checked already. Returns this thread's hold on it.
 HeldMessage make_message(const Publication& publication, bool is_from_here, Origin origin = {},
                          std::uint16_t status = 0, Bytes raw_headers = {});
 

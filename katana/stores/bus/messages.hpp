@@ -2,17 +2,17 @@
 //
 //   auto opened = bus::Messages::open(bus, "orders.>", {.policy = SlowSubscriber::drop_oldest});
 //   while (auto next = co_await opened->next()) {
-//     if (next->notice) …                        // what was missed, where it was missed
+//     if (next->notice) …                        // messages were missed here
 //     else handle(next->message->payload());
 //   }
 //
-// Owns       its subscription, and what waits to be read.
+// Owns       its subscription, and the messages and notices that wait to be read.
 // Borrows    the bus, which outlives it.
 // Thread     its reactor's.
 // Allocates  an entry for each message that waits.
 // Fails      open() as Bus::subscribe(). A reader that is too slow: by its policy.
-// Invariant  at most messages_max messages and bytes_max bytes wait, whatever comes; what a policy
-//            drops is counted, and told where it was dropped. One coroutine waits at a time.
+// Invariant  at most messages_max messages and bytes_max bytes wait. Messages that a policy drops
+//            are counted, and a notice stands in their place. One coroutine waits at a time.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@
 
 namespace katana::bus {
 
-// What happens to a message for which a Messages has no room.
+// The policy for a message for which a Messages has no room.
 enum class SlowSubscriber : std::uint8_t {
   drop_oldest,  // it takes the place of the longest waiting ones: for readers of the latest state
   drop_newest,  // it is lost, and what waits stays: for readers of a whole beginning
@@ -41,7 +41,7 @@ struct MessagesOptions {
   bool own = true;                                       // as SubscribeOptions::own
 };
 
-// One of the two.
+// A message or a notice: one of the two members has a value.
 struct Received {
   std::optional<HeldMessage> message = std::nullopt;  // of the reader's reactor
   std::optional<Notice> notice = std::nullopt;        // its subject is empty
@@ -49,15 +49,16 @@ struct Received {
 
 class Messages {
  public:
-  // Subscribes on this reactor, by whose memory what waits is counted.
+  // Subscribes on this reactor. Messages that wait count as memory of this reactor.
   static Result<std::unique_ptr<Messages>> open(Bus& bus, Bytes pattern,
                                                 MessagesOptions options = {});
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
-  // Nothing: it was closed, by its policy or by close(), and all that came before was read.
+  // Waits for the next message or notice. Nothing: it was closed, by its policy or by close(), and
+  // all earlier messages were read.
   Task<std::optional<Received>> next();
-  // Without waiting. Nothing: nothing waits.
+  // The same without waiting. Nothing: no message or notice waits.
   std::optional<Received> try_next() noexcept;
   void close() noexcept;
 

@@ -1,8 +1,7 @@
-// Notice: what a subscriber is told beside messages: that it did not get some, and how it stands
-// with the server.
+// Notice: tells a subscriber that it missed messages, or that the connection to the server changed.
 //
-// A gap lies where its notice comes: between the messages before and behind it. In which of the two
-// places `may_have_missed` lies is not known, only that it is no later.
+// A gap lies where its notice comes: between the messages before and behind it. The place of a
+// `may_have_missed` is not known exactly: the gap is there or earlier.
 //
 // Owns       nothing.
 // Borrows    the subject, for the call.
@@ -15,7 +14,7 @@
 
 namespace katana::bus {
 
-// What has happened to the subscription.
+// The event that a notice reports.
 enum class NoticeKind : std::uint8_t {
   missed,           // `count` messages, from one publisher to `subject` if that is known
   may_have_missed,  // some, or none: they could not be counted
@@ -26,7 +25,7 @@ enum class NoticeKind : std::uint8_t {
 };
 Bytes name_of(NoticeKind kind) noexcept;  // as the enumerator is spelt
 
-// Why messages were missed.
+// The cause of missed messages.
 enum class MissReason : std::uint8_t {
   none,          // of notices that are no gap
   network,       // between the processes: a gap in a publisher's numbers, or an outage

@@ -52,7 +52,8 @@ bool Port::post(PortEntry&& entry) noexcept {
   const BusOptions& limits = owner_.options();
   const std::lock_guard lock(mutex_);
   if (closed_) return false;
-  // A queue takes one message of any size, and nothing behind a gap that was not told yet.
+  // An empty queue takes one message of any size. No queue takes a message behind a gap that was
+  // not told yet.
   const bool fits = gap_.count == 0 && posted_.size() < limits.queue_messages_max &&
                     (posted_.empty() || bytes <= limits.queue_bytes_max - posted_bytes_);
   if (fits) {
@@ -65,10 +66,11 @@ bool Port::post(PortEntry&& entry) noexcept {
     gap_.add(entry.subject, entry.pattern, true);
     const bool is_state =
         entry.kind == NoticeKind::connected || entry.kind == NoticeKind::disconnected;
-    // To all, whom it was meant for or not: who waits for a server would wait for ever.
+    // All subscribers are told, also those it was not meant for: a subscriber that waits for the
+    // server would otherwise wait for ever.
     if (is_state) state_behind_gap_ = entry.kind;
   }
-  // Under the lock, so that close() waits for who is about to wake the reactor.
+  // Under the lock: close() then waits for a thread that is about to wake the reactor.
   if (!std::exchange(rung_, true)) {
     alive_while_rung_ = shared_from_this();
     reactor_->post(posted_doorbell_);
@@ -168,7 +170,7 @@ Route& Port::route(Bytes subject) {
     return route.generation == generation && route.local_generation == generation_ &&
            route.subject == subject;
   };
-  // Most often what is published next, or given, is of the same subject: that needs no hash.
+  // Most often the next message has the same subject: this needs no hash.
   if (is_valid(*last_route_)) [[likely]]
     return *last_route_;
   Route* place = &(*routes_)[hash_.of(subject) & (routes_max - 1)];
@@ -202,7 +204,7 @@ bool Port::add_local(const HeldMessage& message, std::uint64_t member) {
   return true;
 }
 
-// What is published meanwhile comes in the next turn.
+// Messages that handlers publish meanwhile come in the next turn.
 void Port::on_local() noexcept {
   local_due_ = false;
   local_given_.swap(local_);
@@ -246,8 +248,8 @@ void Port::on_posted() noexcept {
 
 void Port::give(const Delivery& message, const Pattern* pattern, std::uint64_t member) noexcept {
   if (member != 0) {
-    // Gone meanwhile: the next of its group takes what it was given when it asks again; at most
-    // once is what a group is promised.
+    // The member may be gone meanwhile. The message is then lost: a group gets messages at most
+    // once.
     if (LocalSubscription* const entry = find_member(member)) {
       call(*entry, message);
     }
@@ -264,7 +266,7 @@ void Port::give(const Delivery& message, const Pattern* pattern, std::uint64_t m
   to.is_pinned = was_pinned;
 }
 
-// Who subscribes meanwhile comes behind the end.
+// Subscriptions that handlers make meanwhile stand behind `size`, and do not get this message.
 void Port::give_all(const std::vector<LocalSubscription*>& list, const Delivery& message) noexcept {
   const std::size_t size = list.size();
   const bool is_from_here = message.is_from_here();

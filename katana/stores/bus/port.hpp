@@ -1,4 +1,4 @@
-// Port: the subscribers of one reactor on one bus, and what waits to be given to them.
+// Port: the subscribers of one reactor on one bus, and the messages that wait for them.
 //
 //   publish() on this reactor ──> local queue ──defer──┐
 //   publish() elsewhere ─────┐                         ├──> handlers, when all of the turn came
@@ -10,9 +10,9 @@
 // Borrows    the reactor, until it ends: the port is closed before that.
 // Thread     post() any; everything else the reactor's.
 // Allocates  entries of its queues, which it keeps; a subscription; a place of its cache.
-// Fails      post() is false when the queue is full or the port closed: what is refused is told to
-//            those whom it concerns, behind what was posted before. Whether there is a server is
-//            told in any case.
+// Fails      post() is false when the queue is full or the port closed. The subscribers concerned
+//            are told of a refused message behind the messages that were posted before. They are
+//            told in any case whether there is a server.
 // Invariant  messages of one thread are given in the order in which they were posted. A handler
 //            runs to its end before the next one begins, and is not called once it was cancelled.
 #pragma once
@@ -37,7 +37,7 @@ namespace katana::bus {
 
 class Port;
 
-// A pattern that somebody is subscribed to. All but the text is guarded by the lock of the FanOut.
+// A pattern that has subscribers. The lock of the FanOut guards all members but the text.
 struct Pattern {
   explicit Pattern(Bytes given) : text(given) {}
 
@@ -51,7 +51,7 @@ struct Pattern {
     std::shared_ptr<Port> port;  // several members may have the same
     std::uint64_t number = 0;    // of its subscription on that port
   };
-  // Its members take turns; one whose reactor has no room is passed over.
+  // A queue group. Its members take turns; one whose reactor has no room is passed over.
   struct Group {
     std::vector<Member> members;  // in the order in which they subscribed
     std::size_t next = 0;         // who had the last message: the search begins behind it
@@ -74,7 +74,7 @@ struct LocalSubscription {
   bool alive = true;  // false: cancelled, and skipped where it still stands in a list
 };
 
-// What waits for a reactor.
+// A message or a notice that waits for a reactor.
 struct PortEntry {
   Posted message = {};                         // none: a notice
   std::shared_ptr<Pattern> pattern = nullptr;  // of whose subscribers; null: by the subject
@@ -85,7 +85,7 @@ struct PortEntry {
   std::string subject = {};                    // a copy of Notice::subject, which is lent
 };
 
-// One writes, any reads.
+// A counter that one thread writes, and any thread reads.
 class PortCount {
  public:
   // relaxed: an independent number.
@@ -114,16 +114,16 @@ class PortOwner {
  public:
   // Any thread; they never change.
   const BusOptions& options() const noexcept { return options_; }
-  // acquire: who subscribed before it was read is found.
+  // acquire: the caller then finds all subscribers that came before it read the generation.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
-  // For the route's subject.
+  // Finds the receivers of the route's subject.
   virtual void fill(Route& route, Port& port) = 0;
   virtual void remove(const LocalSubscription& entry, Port& port) noexcept = 0;
 
  protected:
   explicit PortOwner(const BusOptions& options) noexcept : options_(options) {}
   ~PortOwner() = default;
-  // After each change of who is subscribed: every Route is out of date then.
+  // Called after each change of the subscribers: every Route is then out of date.
   void note_change() noexcept { generation_.fetch_add(1, std::memory_order_release); }
 
  private:
@@ -144,28 +144,29 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
 
   // ---- the reactor's thread
   net::Reactor& reactor() noexcept { return *reactor_; }
-  // Gives its number.
+  // Returns the number of the subscription.
   std::uint64_t subscribe(std::shared_ptr<Pattern> pattern, Handler handler,
                           SubscribeOptions options);
   void cancel(std::uint64_t number) noexcept override;
-  // Subscribers of exactly this pattern, but for those of groups; null: none.
+  // The subscribers of exactly this pattern, without those of groups; null: none.
   const std::vector<LocalSubscription*>* subscribers(const Pattern& pattern) const noexcept;
-  // To the subscribers here, at the end of the turn's input. False: the queue is full.
+  // Queues a message for the subscribers here; they get it at the end of the turn's input. False:
+  // the queue is full.
   bool add_local(const HeldMessage& message, std::uint64_t member = 0);
-  // The reactor ends, or the bus does.
+  // Called when the reactor ends, or when the bus does.
   void close() noexcept;
-  // What is destroyed when the port is closed; null: nothing.
+  // The object that is destroyed when the port is closed; null: none.
   net::Attachment* attached() const noexcept { return attached_.get(); }
   void attach(std::unique_ptr<net::Attachment> attached) noexcept {
     attached_ = std::move(attached);
   }
-  // Valid until the next call.
+  // The receivers of this subject; valid until the next call.
   Route& route(Bytes subject);
 
   // ---- counters: the reactor's thread writes
   PortCount published, published_bytes, refused, delivered, stream_dropped, requests_made,
       requests_failed;
-  // Under the lock of post().
+  // Written under the lock of post().
   PortCount dropped;
 
  private:
@@ -178,7 +179,7 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
     HeldMessage message;
     std::uint64_t member;
   };
-  // The messages refused since a queue became full: told behind those in it.
+  // The messages refused since a queue became full. They are told behind the queued messages.
   struct Gap {
     void add(Bytes of_subject, const std::shared_ptr<Pattern>& of_pattern, bool is_shared);
     std::uint64_t count = 0;

@@ -1,12 +1,12 @@
-// Requests: what one reactor has asked on a bus, and who waits for the answers.
+// Requests: the requests of one reactor on a bus, and the coroutines that wait for the answers.
 //
-// One subscription serves all of them: each has its own subject below the reactor's, which
+// One subscription serves all of them: each request has a subject below the reactor's inbox, which
 // cannot be guessed.
 //
 // Owns       its subscription.
-// Borrows    those who wait, whose coroutines withdraw when they are destroyed.
+// Borrows    the waiting coroutines, which withdraw when they are destroyed.
 // Thread     its reactor's.
-// Allocates  a place for each that waits.
+// Allocates  an entry for each request that waits.
 // Fails      ready() as subscribe() does, and with resource_exhausted at requests_max.
 // Invariant  a request ends once: by its first answer, or by its time. Later answers go nowhere.
 #pragma once
@@ -30,10 +30,10 @@ class Requests final : public net::Attachment {
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
-  // For the port; made if there is none.
+  // The Requests of the port; made if there are none.
   static Requests& of(FanOut& fan_out, Port& port);
 
-  // Subscribes if that is not done yet.
+  // Subscribes to the answers if that is not done yet.
   Result<void> ready();
 
   // Waits from its construction on. REQUIRES ready().
@@ -45,11 +45,11 @@ class Requests final : public net::Attachment {
     Wait& operator=(const Wait&) = delete;
 
     std::string reply_to() const;  // for Publication::reply_to; below the inbox of the reactor
-    // A subscriber of this process is asked: that a server knows none is no answer.
+    // This process has a subscriber that answers: the server's "no responders" is then ignored.
     void ignore_no_responders() noexcept { ignores_no_responders_ = true; }
     bool await_ready() const noexcept { return over_; }
     void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
-    // Nothing: the time is over.
+    // The answer. Nothing: the time is over.
     std::optional<HeldMessage> await_resume() noexcept { return std::move(answer_); }
 
    private:
@@ -74,7 +74,7 @@ class Requests final : public net::Attachment {
   std::uint64_t last_ = 0;
 };
 
-// What answers go to begins with this, on every bus and with every prefix.
+// The subjects of answers begin with this, on every bus and with every prefix.
 inline constexpr Bytes inbox_prefix = "_INBOX.";
 
 }  // namespace katana::bus

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t count_mask = (std::uint64_t{1} << generation_shift) - 1;
 constexpr unsigned silent_repeats_max = 3;
-// What a message may be under way: who subscribed so much before the first number may have been too
-// late for it all the same.
+// The longest time that a message may be under way. A subscriber that came less than this before
+// the first number may have been too late for it.
 constexpr Duration age_slack = seconds(1);
 
 KeyedHash new_hash() {
@@ -101,7 +101,7 @@ void GapDetector::add(std::uint64_t subscription, Instant now) {
   subscriptions_[subscription] = {.since = now};
 }
 
-// Its entries leave when their place is wanted.
+// Entries of the subscription leave when their place is needed.
 void GapDetector::remove(std::uint64_t subscription) noexcept {
   subscriptions_.erase(subscription);
 }
@@ -131,7 +131,7 @@ GapDetector::Entry& GapDetector::find_or_add(const KeyView& key, bool& is_new) {
   return entry;
 }
 
-// How many are missing in front of the number.
+// Returns the number of missing messages in front of `number`.
 std::uint64_t GapDetector::step(Entry& entry, std::uint64_t number) noexcept {
   const std::uint64_t before = std::exchange(entry.number, number);
   if (number >> generation_shift == before >> generation_shift) return number - before - 1;

@@ -1,11 +1,11 @@
-// Sequencer: numbers what one publisher publishes, by subject. GapDetector: finds by these numbers
-// what did not arrive.
+// Sequencer: numbers the messages of one publisher, by subject. GapDetector: finds by these numbers
+// the messages that did not arrive.
 //
-// A transport that delivers at most once says nothing of what it loses. Each message carries its
-// publisher and its number among this publisher's messages to this subject. The number is repeated,
-// without a message, when the subject has been silent for a while, so that a loss at the end is
-// found, too; and with the age of the first number, so that somebody who has been subscribed for
-// longer knows that it missed everything before the first one that it saw.
+// A transport that delivers at most once says nothing of a loss. Each message therefore carries its
+// publisher and its number among this publisher's messages to this subject. When the subject has
+// been silent for a while, the publisher repeats the number without a message: this shows a loss at
+// the end. It adds the age of the first number. A receiver that subscribed before that time then
+// knows that it missed all messages before the first one that it saw.
 //
 //   number       what stands in front of it        what is told
 //   n + 1        n                                 nothing
@@ -21,10 +21,10 @@
 // Thread     one.
 // Allocates  a place when a subject is new.
 // Fails      std::bad_alloc.
-// Invariant  a subject that leaves the full table of a Sequencer, the one that was silent for
-//            longest, comes back with a new generation in the upper bits of its numbers: receivers
-//            take the first of it for no gap. Therefore no gap is told that was none; a loss that
-//            falls together with such an exchange may not be counted.
+// Invariant  a subject that leaves the full table of a Sequencer comes back with a new generation
+//            in the upper bits of its numbers. The subject that was silent for longest leaves.
+//            Receivers see no gap before the first number of a generation: no false gap is told.
+//            A loss that falls together with such an exchange may not be counted.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +45,11 @@ namespace katana::bus {
 // Bits of a number that count messages; those above them are its generation.
 inline constexpr unsigned generation_shift = 40;
 
-// How much a publisher remembers, and how soon a loss at the end is found.
+// The number of subjects that a publisher remembers, and the time after which a loss is found.
 struct SequencerOptions {
   std::size_t subjects_max = 16 * 1024;  // at least 1; beyond it the longest silent one goes
-  // The number is repeated so long after a message, and then twice more, each time after twice as
-  // long; while messages come, so often, too.
+  // The number is repeated this long after a message, and then twice more, each time after twice as
+  // long. While messages come, it is repeated at this interval, too.
   Duration repeat_after = seconds(2);
 };
 
@@ -61,18 +61,18 @@ class Sequencer {
   Sequencer(const Sequencer&) = delete;
   Sequencer& operator=(const Sequencer&) = delete;
 
-  // As given: not 0, and unlike that of every other publisher of the bus.
+  // The publisher as given: not 0, and unlike that of every other publisher of the bus.
   std::uint64_t publisher() const noexcept { return publisher_; }
-  // For the message that is published now.
+  // The number of the message that is published now.
   Origin next(Bytes subject, Instant now);
 
-  // A number that is to be sent again, without a message.
+  // A number to send again, without a message.
   struct Repeat {
     Bytes subject;  // borrowed, for the visit
     Origin origin;  // the last number
     Duration age;   // since the first of its generation
   };
-  // When repeat() has something to do.
+  // The time when repeat() has something to do.
   Instant due() const noexcept { return due_.empty() ? never : due_.begin()->first; }
   // Calls `visit(Repeat)` for each subject that is due, at most `count`.
   template <class Visit>
@@ -108,7 +108,7 @@ class Sequencer {
   std::multimap<Instant, Entry*> due_;
 };
 
-// The receivers' side: one for all subscriptions of a connection.
+// The receivers' side. One detector serves all subscriptions of a connection.
 class GapDetector {
  public:
   explicit GapDetector(std::size_t entries_max = 64 * 1024);
@@ -120,15 +120,15 @@ class GapDetector {
   void add(std::uint64_t subscription, Instant now);
   void remove(std::uint64_t subscription) noexcept;
 
-  // What its subscribers are to be told; all zero: nothing.
+  // The findings that subscribers are told; all zero: nothing to tell.
   struct Verdict {
     std::uint64_t missed = 0;      // messages that are known to be lost
-    bool may_have_missed = false;  // what was known of this publisher was forgotten
+    bool may_have_missed = false;  // the table has forgotten this publisher's last number
     bool is_duplicate = false;     // the message is to be dropped
   };
-  // For a subscription that was not added, or an origin that does not count, it says nothing.
+  // The verdict is empty for a subscription that was not added, or an origin that does not count.
   Verdict on_message(std::uint64_t subscription, Bytes subject, Origin origin);
-  // A number that was repeated, with the age of the first one.
+  // Judges a repeated number; `age` is the time since the first number of its generation.
   Verdict on_repeat(std::uint64_t subscription, Bytes subject, Origin origin, Duration age,
                     Instant now);
   std::size_t entries() const noexcept { return order_.size(); }

@@ -61,7 +61,7 @@ TEST(Sequencer, a_full_table_gives_the_place_of_the_most_silent) {
   const std::uint64_t again = numbers.next("a", start).sequence;
   EXPECT_EQ(again & ((std::uint64_t{1} << generation_shift) - 1), 1u);
   EXPECT_GT(again, std::uint64_t{1} << generation_shift);
-  // And a receiver takes that for no gap.
+  // A receiver takes that for no gap.
   GapDetector gaps;
   gaps.add(1, start);
   (void)gaps.on_message(1, "a", {7, 1});
@@ -230,7 +230,7 @@ TEST(GapDetector, numbers_that_nobody_gives_do_no_harm) {
   EXPECT_TRUE(gaps.on_message(1, "a", {7, 1}).is_duplicate);
 }
 
-// Whatever is lost, what was delivered and what was told add up to what was published.
+// Whatever is lost, the delivered and the missed messages add up to the published ones.
 TEST(GapDetector, losses_add_up) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);

@@ -22,7 +22,7 @@
 
 namespace katana::bus {
 
-// Which messages a consumer has yet to be given, and which it has to acknowledge.
+// The messages that a consumer is still to get, and those that it has to acknowledge.
 struct StreamPosition {
   struct Unacknowledged {
     Instant due;                   // when it is given again
@@ -43,7 +43,7 @@ class StreamLog {
     Instant stored;       // steady clock: for age_max
     std::size_t bytes;    // memory, counted against bytes_max
   };
-  // What a consumer is to be given now.
+  // The message that a consumer gets now.
   struct Next {
     std::uint64_t sequence = 0;    // 0: none at present
     std::uint32_t deliveries = 1;  // with this one
@@ -52,12 +52,13 @@ class StreamLog {
 
   explicit StreamLog(StreamOptions options);
 
-  // With the bounds that stand for 0 put in.
+  // The options with the default bounds in place of 0.
   const StreamOptions& options() const noexcept { return options_; }
   // Messages beyond the new messages_max and bytes_max go at once.
   void set_options(StreamOptions options);
   bool takes(Bytes subject) const noexcept;  // one of its patterns matches
-  // Does not ask takes(). For an id within duplicate_window: the sequence that it had.
+  // Stores the message without a look at takes(). For an id that was stored within
+  // duplicate_window, returns the sequence of that message.
   Stored add(const Posted& message, Instant now, Timestamp wall);
   const Entry* find(std::uint64_t sequence) const noexcept;  // null: it is not kept, or not yet
   std::uint64_t last_sequence() const noexcept { return last_; }  // 0: none was ever stored
@@ -65,13 +66,13 @@ class StreamLog {
   std::size_t bytes() const noexcept { return bytes_; }  // memory, of all that is kept
   void expire(Instant now);  // drops what is older than age_max; add() and take() do so, too
 
-  // Where a new consumer begins; its `start` is looked up now, not at its first message.
+  // The position of a new consumer; its `start` is looked up now, not at its first message.
   StreamPosition position_of(const ConsumeOptions& options) const;
-  // How many it has yet to be given, of what is kept now.
+  // The number of messages kept now that the consumer is still to get.
   std::uint64_t waiting_for(const StreamPosition& position) const;
-  // Counts it as given.
+  // The next message for the consumer, which counts as given from here on.
   Next take(StreamPosition& position, Instant now);
-  // How many of what is kept come behind it, whatever the filter.
+  // The number of messages behind this sequence, whatever the filter.
   std::uint64_t behind(std::uint64_t sequence) const noexcept { return last_ - sequence; }
   std::vector<std::uint64_t> last_of(Bytes subject, std::size_t count) const;
   std::vector<std::uint64_t> after(Bytes filter, std::uint64_t sequence, std::size_t count) const;

@@ -4,6 +4,7 @@
 //   bus::Streams& streams = *bus.streams();
 //   bus::StreamOptions orders{.name = "orders", .subjects = {"orders.>"}, .messages_max = 100'000};
 //   co_await streams.ensure(orders);
+//
 //   bus::StoreOptions once{.id = order_id};
 //   Result<bus::Stored> stored = co_await streams.store("orders.new", json, once);
 //
@@ -16,14 +17,14 @@
 //
 //   auto last = co_await streams.last("rooms", "rooms.lobby.said", 50);    // the history of a room
 //
-// At least once: what store() has acknowledged is given to every consumer from its position on,
-// and again after ack_wait until it is acknowledged or was given deliveries_max times. Of the same
-// id within duplicate_window one is stored. Subscribers of the bus are given what is stored, too,
-// as any message. submit() is store() without waiting: it keeps a message and stores it again until
-// the stream has acknowledged it.
+// At least once: every consumer gets the messages that store() has acknowledged, from its position
+// on. It gets a message again after ack_wait, until it acknowledges it or got it deliveries_max
+// times. Within duplicate_window a stream stores one message of each id. Subscribers of the bus get
+// a stored message, too, as any other. submit() is store() without waiting. It keeps a message and
+// stores it again until the stream has acknowledged it.
 //
 // A Consumer goes on without help, whatever becomes of the servers, of the consumer, or of the
-// stream. Each of these events is recognised, and next() tells it once, as an Error:
+// stream. It recognises each of these events, and next() tells it once, as an Error:
 //
 //   the server is away, or has no leader     unavailable; it goes on when the server answers
 //   the consumer is gone                     nothing, when no message was lost: it is made again
@@ -44,7 +45,7 @@
 // Thread     a reactor's; a Consumer that of who made it. submit() any.
 // Allocates  what is kept and what waits to be read.
 // Fails      with an Error: invalid_argument for a name or a pattern, not_found for a stream,
-//            already_exists when a stream is there with other subjects, deadline_exceeded, and
+//            already_exists when a stream is there with other subjects. Also deadline_exceeded, and
 //            unavailable without a server. submit() also with resource_exhausted.
 // Invariant  a Consumer has at most unacknowledged_max messages that are not acknowledged. Messages
 //            come in the order of their sequence, but for those that are given again.
@@ -65,23 +66,23 @@
 
 namespace katana::bus {
 
-// What ensure() makes; a stream that is there with these subjects gets the rest of them.
+// A stream for ensure() to make. A stream that exists with these subjects gets the other options.
 struct StreamOptions {
   std::string name = {};                   // letters, digits, '-' and '_'
   std::vector<std::string> subjects = {};  // patterns
-  // The oldest go when one of these is exceeded. 0: it is not bounded by that (in process: 65,536
+  // When one of these is exceeded, the oldest messages go. 0: no such bound (in process: 65,536
   // messages, 64 MiB).
   std::uint64_t messages_max = 0;
   std::uint64_t messages_per_subject_max = 0;
   std::uint64_t bytes_max = 0;
   Duration age_max = {};
   Duration duplicate_window = seconds(120);
-  // For JetStream alone.
+  // The following options are for JetStream alone.
   unsigned replicas = 1;
   bool in_memory = false;
 };
 
-// For one store().
+// Options of one store().
 struct StoreOptions {
   std::string id = {};  // of the same within duplicate_window one is stored; empty: no check
   Duration timeout = seconds(5);  // for the server's answer; in process nothing is waited for
@@ -93,7 +94,7 @@ struct Stored {
   bool is_duplicate = false;   // its id was there: it was not stored again
 };
 
-// What a stream knows of a message.
+// A message of a stream, with its sequence and the other facts that the stream has of it.
 struct StoredMessage {
   HeldMessage message;           // of the reactor that read it
   std::uint64_t sequence = 0;    // in its stream, from 1; a filter leaves gaps
@@ -101,15 +102,15 @@ struct StoredMessage {
   std::uint64_t waiting = 0;     // that come after it, when it was given
   Timestamp stored_at = {};      // wall clock of who keeps it, in microseconds
   std::string ack_to = {};       // where it is acknowledged; of JetStream
-  // Messages between the last one that this consumer gave and this one: they left the stream
-  // before. Not counted with a filter, and of a durable consumer, which others may read.
+  // The number of messages between the last one that this consumer gave and this one: they left the
+  // stream too early. Not counted with a filter, nor for a durable consumer, which others may read.
   std::uint64_t missed = 0;
-  // The first of a stream that was made again, or whose sequences went back: `sequence` begins
-  // anew, and older messages may have been missed.
+  // True for the first message of a stream that was made again, or whose sequences went back.
+  // `sequence` then begins anew, and older messages may have been missed.
   bool is_anew = false;
 };
 
-// Where a consumer begins that has no position yet, among what its filter lets through.
+// The first message of a consumer that has no position yet, among those that its filter passes.
 enum class StartAt : std::uint8_t {
   first,             // the oldest that is kept
   next,              // only what is stored from now on
@@ -119,7 +120,7 @@ enum class StartAt : std::uint8_t {
   time,              // the first that was stored at ConsumeOptions::start_time or later
 };
 
-// For a consumer. A durable one that exists goes on with its position, whatever `start` says.
+// Options of a consumer. A durable one that exists goes on at its position, whatever `start` says.
 struct ConsumeOptions {
   std::string stream = {};   // its name, which ensure() has made; else not_found
   std::string durable = {};  // its position is kept under this name; empty: it ends with its reader
@@ -136,23 +137,23 @@ struct ConsumeOptions {
 class Consumer {
  public:
   virtual ~Consumer() = default;
-  // Waits for a message. Nothing: it was closed. An Error: what has happened, as above, once for
-  // each cause; the next call waits on. Destroying the coroutine loses no message.
+  // Waits for a message. Nothing: it was closed. An Error tells an event of the table above, once
+  // for each cause; the next call waits on. Destroying the coroutine loses no message.
   virtual Task<std::optional<Result<StoredMessage>>> next() = 0;
   virtual void acknowledge(const StoredMessage& message) noexcept = 0;
-  // It is to be given again, after that time.
+  // Requests that the message be given again, after `delay`.
   virtual void reject(const StoredMessage& message, Duration delay = {}) noexcept = 0;
   virtual void close() noexcept = 0;
-  // How many messages were there to be given when it was made.
+  // The number of messages that waited for the consumer when it was made.
   virtual std::uint64_t waiting_at_begin() const noexcept = 0;
 };
 
 class Streams {
  public:
   virtual ~Streams() = default;
-  // Makes it, or checks that it is there with these subjects and gives it the other options.
-  // Options are a variable here and below: g++ 12 destroys those of a `co_await` twice (decision
-  // 0018).
+  // Makes the stream, or checks that it exists with these subjects and gives it the other options.
+  // Options are a variable here and below: g++ 12 destroys a temporary in a `co_await` twice
+  // (decision 0018).
   Task<Result<void>> ensure(const StreamOptions& options) { return do_ensure(options); }
   Task<Result<void>> ensure(const StreamOptions&& options) = delete;
   Task<Result<Stored>> store(std::string subject, std::string payload) {
@@ -168,30 +169,31 @@ class Streams {
     return do_consume(options);
   }
   Task<Result<std::unique_ptr<Consumer>>> consume(const ConsumeOptions&& options) = delete;
-  // Stores it at least once, in the order of the calls of one thread, and does not wait: any
-  // thread. The message is kept by this process, at most AwayOptions of them, until a stream has
-  // acknowledged it; a stream that is made later stores it then. Messages left when the process
-  // ends are counted in BusStatistics::not_stored, and logged. resource_exhausted: too much is
-  // kept.
+  // Stores the message at least once, in the order of the calls of one thread, and does not wait.
+  // Any thread. This process keeps it within the bounds of AwayOptions until a stream has
+  // acknowledged it. A stream that is made later stores it then. Messages left when the process
+  // ends are counted in BusStatistics::not_stored, and logged. resource_exhausted: the bounds are
+  // reached.
   virtual Result<void> submit(const Publication& publication) = 0;
-  // The last `count` of that subject that are kept, the oldest first. At most 1,000.
+  // The last `count` messages of that subject that are kept, the oldest first. At most 1,000.
   virtual Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,
                                                         std::size_t count) = 0;
-  // Those behind `sequence`, the oldest first, at most `count`; of a pattern.
+  // The messages behind `sequence` that match the pattern `filter`, the oldest first, at most
+  // `count`.
   virtual Task<Result<std::vector<StoredMessage>>> after(std::string stream, std::string filter,
                                                          std::uint64_t sequence,
                                                          std::size_t count) = 0;
 
-  // For a module that makes or reads a stream, and cannot: the log says so, and Health::ready is
-  // false until it can. `of` is the module. Any thread. In process nothing happens.
+  // A module calls this when it cannot make or read its stream. The log says so, and Health::ready
+  // is false until it can. `of` is the module. Any thread. In process nothing happens.
   virtual void note_stalled(const void* of, const std::string& what, const Error& why) {
     (void)of, (void)what, (void)why;
   }
-  // It can, after so long.
+  // The module can go on, after `away`.
   virtual void note_going(const void* of, const std::string& what, Duration away) {
     (void)of, (void)what, (void)away;
   }
-  // It does not want to any more.
+  // The module does not need the stream any more.
   virtual void forget(const void* of) noexcept { (void)of; }
 
  private:

@@ -67,7 +67,7 @@ int value_of(char digit) noexcept {
 
 }  // namespace
 
-// One pass, because every message comes by here.
+// One pass, because this runs for every message.
 bool is_subject(Bytes text) noexcept {
   if (text.empty() || text.size() > subject_bytes_max) return false;
   std::size_t tokens = 1;

@@ -1,13 +1,12 @@
 // Subject: the address of a message, tokens with dots between them: "rooms.lobby.said".
 //
-//   rooms.lobby.said    what is published to; a token is any bytes but blanks, controls, '.', '*'
-//                       and '>'
+//   rooms.lobby.said    a subject; a token is any bytes but blanks, controls, '.', '*' and '>'
 //   rooms.*.said        '*' stands for one token
 //   rooms.>             '>' stands for one token or more, at the end
 //   rooms.>.said        no pattern: '>' is not at the end
 //
-// Subjects that begin with '_' or '$' are those of the bus itself ("_INBOX.…", "$JS.…"): a wildcard
-// at the beginning of a pattern does not stand for them.
+// Subjects that begin with '_' or '$' are those of the bus itself ("_INBOX.…", "$JS.…"). A wildcard
+// at the beginning of a pattern does not match them.
 //
 // Names that users choose go through escape_token(), which makes one token of any bytes.
 //
@@ -29,9 +28,9 @@ namespace katana::bus {
 inline constexpr std::size_t subject_bytes_max = 512;  // of subjects and patterns
 inline constexpr std::size_t subject_tokens_max = 32;  // bounds the depth of an index, too
 
-// May be published to.
+// True when messages may be published to `text`.
 bool is_subject(Bytes text) noexcept;
-// May be subscribed to.
+// True when subscribers may subscribe to `text`.
 bool is_pattern(Bytes text) noexcept;
 Result<void> check_subject(Bytes text);
 Result<void> check_pattern(Bytes text);
@@ -41,14 +40,14 @@ bool matches(Bytes pattern, Bytes subject) noexcept;
 // One token that stands for `text`: bytes that a token may not have, and '%', become "%2E"; an
 // empty text becomes "%". Different texts have different tokens.
 std::string escape_token(Bytes text);
-// What escape_token() was given; nothing for what it never gives.
+// Returns the text that escape_token() was given; an Error for a token that it never returns.
 Result<std::string> unescape_token(Bytes token);
 
-// For the bus itself: begins with '_' or '$'.
+// True for subjects of the bus itself, which begin with '_' or '$'.
 inline bool is_hidden(Bytes subject) noexcept {
   return subject.starts_with('_') || subject.starts_with('$');
 }
-// Then it matches no hidden subject.
+// True for a pattern that matches no hidden subject.
 inline bool begins_with_wildcard(Bytes pattern) noexcept {
   return pattern.starts_with('*') || pattern.starts_with('>');
 }

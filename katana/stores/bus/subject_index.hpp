@@ -1,14 +1,14 @@
 // SubjectIndex<T>: values by pattern, found by the subjects that the patterns match.
 //
-// A tree of tokens. Ordered, not hashed: clients may choose the names, and can choose such as
-// collide. Looking up follows at most two branches for each token ('*' and the token itself), and
-// never more nodes than there are.
+// A tree of tokens. It is ordered, not hashed: clients may choose the names, and could choose names
+// that collide. A look-up follows at most two branches for each token ('*' and the token itself),
+// and never more nodes than there are.
 //
 // Owns       its values; at most one for each pattern.
 // Thread     one, or under one lock.
 // Allocates  when a pattern is added.
 // Fails      std::bad_alloc.
-// Invariant  a node without a value has a child: what is removed leaves nothing behind.
+// Invariant  a node without a value has a child: a removal leaves no empty node behind.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ class SubjectIndex {
     }
     return node != nullptr && node->value ? &*node->value : nullptr;
   }
-  // REQUIRES that there is none.
+  // Adds the value of a pattern. REQUIRES that there is none.
   T& add(Bytes pattern, T value) {
     Node* node = &root_;
     for (Bytes rest = pattern; !rest.empty();) {
@@ -74,7 +74,7 @@ class SubjectIndex {
     std::optional<T> value;
   };
 
-  // As deep as a subject has tokens: subject_tokens_max.
+  // Recursion is as deep as a subject has tokens: at most subject_tokens_max.
   template <class Visit>
   static void match_below(Node& node, Bytes rest, Visit& visit) {
     if (rest.empty()) {

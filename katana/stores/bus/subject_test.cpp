@@ -82,7 +82,7 @@ TEST(Subject, any_text_is_a_token_and_comes_back) {
   }
 }
 
-// The index finds what matches() says, whatever is added and removed.
+// The index finds the patterns that matches() accepts, whatever is added and removed.
 TEST(SubjectIndex, finds_exactly_the_patterns_that_match) {
   Random random(7);
   const auto token = [&](bool wild) -> std::string {

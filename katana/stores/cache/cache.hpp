@@ -11,21 +11,26 @@
 //   …
 //   users->remove(id);                                         // after what changes it
 //
-// A loader gives Task<R>, where R is Value, std::optional<Value> (nothing: there is none, which is
-// remembered for negative_ttl), Loaded<Value> (with its own ttl, and tags), std::shared_ptr<const
-// Value>, or a Result of these. It may run after the request that began it has ended, and on
-// another reactor: a loader captures only objects that outlive the loads, such as services,
-// never local variables of a handler. Store a lambda that has something to destroy in a variable
-// before you pass it (decision 0018).
+// A loader returns Task<R>, where R is one of these, or a Result of one:
 //
-// Owns       a share of the cache: copy it freely. Values are shared; who has one keeps it.
+//   Value, std::shared_ptr<const Value>
+//   std::optional<Value>   nothing: there is no value, which is remembered for negative_ttl
+//   Loaded<Value>          with its own ttl, and tags
+//
+// It may run after the request that began it has ended, and on another reactor. A loader therefore
+// captures only objects that outlive the loads, such as services, never local variables of
+// a handler. Store a lambda that has something to destroy in a variable before you pass it
+// (decision 0018).
+//
+// Owns       a share of the cache: copy it freely. Values are shared, and live while a caller has
+//            one.
 // Borrows    nothing; a loader is kept until its load ends.
 // Thread     any. get_or_load() is awaited on a reactor, and goes on there.
-// Allocates  put() and loads. get() never, nor get_or_load() of what is there.
-// Fails      get_or_load() with the loader's Error or exception, which all who wait for it get, and
-//            which is not kept; with Code::resource_exhausted when loads_max run and
-//            loads_waiting_max wait; with Code::deadline_exceeded by the caller's own deadline. A
-//            second level never makes it fail.
+// Allocates  put() and loads. get() never, nor get_or_load() of a key that is there.
+// Fails      get_or_load() with the loader's Error or exception, which all its waiters get, and
+//            which is not kept. Also with Code::resource_exhausted when loads_max run and
+//            loads_waiting_max wait, and with Code::deadline_exceeded by the caller's deadline.
+//            A second level never makes it fail.
 // Invariant  one load of a key at a time in the process. A caller that is cancelled or late leaves
 //            the others to wait. The load goes on when the request that began it is destroyed, and
 //            on the reactor of another one that waits when its reactor ends. A load does not
@@ -57,11 +62,11 @@
 
 namespace katana::cache {
 
-// What a cache knows of a key.
+// The answer of a cache for a key: a value, the knowledge that there is none, or neither.
 template <class Value>
 class [[nodiscard]] Cached {
  public:
-  // There is no value, and it is not known that there is none.
+  // Nothing is known of the key.
   Cached() noexcept = default;
   Cached(bool is_known, std::shared_ptr<const Value> value) noexcept
       : is_known_(is_known), value_(std::move(value)) {}
@@ -134,7 +139,7 @@ Codec codec_of() noexcept {
   return codec;
 }
 
-// The tags of a value that is to be kept.
+// Sets the tags of a value that will be kept.
 inline void set_tags(const Core& core, const std::vector<std::string>& tags, LoadedValue& loaded) {
   if (tags.empty()) return;
   loaded.tags = core.hashes_of(tags);
@@ -158,7 +163,7 @@ inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<Result<T>> = true;
 
-// What a loader gave, as the cache keeps it.
+// Converts the result of a loader to the form that the cache keeps.
 template <class Value, class R>
 Result<LoadedValue> as_loaded(const Core& core, R&& result) {
   using T = std::remove_cvref_t<R>;
@@ -209,7 +214,8 @@ class Cache {
     if (auto checked = check(options); !checked) return std::unexpected(checked.error());
     return Cache(detail::Core::make(options, nullptr, detail::codec_of<Value>()));
   }
-  // With a second level. Values are described structs, because they leave the process.
+  // Makes a cache with a second level. Its values are described structs, because they leave the
+  // process.
   static Result<Cache> make(const Options& options, std::shared_ptr<SecondLevel> level)
     requires detail::Encodable<Value>
   {
@@ -322,7 +328,7 @@ class Cache {
   std::size_t value_bytes_max() const noexcept { return core_->value_bytes_max(); }
   // Health of the second level; without one always healthy.
   Result<void> health() const { return core_->second_level_health(); }
-  // For figures and health, without the types.
+  // The core, for figures and health, without the types.
   std::shared_ptr<const detail::Core> core() const noexcept { return core_; }
 
  private:

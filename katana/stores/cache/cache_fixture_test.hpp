@@ -76,7 +76,7 @@ class CacheTest : public testing::Test {
     return *std::move(made);
   }
 
-  // The loader of a test: each load takes so long, and gives what `found` says.
+  // The loader of a test: each load takes this time, and returns the value of `found`.
   struct Source {
     Task<Result<std::optional<User>>> load(std::int64_t id) {
       ++loads;

@@ -152,7 +152,7 @@ TEST_F(CacheTest, who_is_destroyed_after_it_was_woken_does_not_go_on) {
   const Users users = make_users();
   Asker here = begin(other, users, 7), there = begin(node, users, 7);
   node.turn();
-  // On the other node the load ends; its messages are on the way.
+  // The load ends on the other node; its messages are on the way.
   other.turn(milliseconds(10));
   here.task.reset();
   there.task.reset();
@@ -169,7 +169,7 @@ Task<std::string> ask_slow(Cache<std::int64_t, User> users, int& loads) {
   const auto answer = co_await users.get_or_load(1, load);
   co_return answer ? (*answer)->name : answer.error().describe();
 }
-// Within so long; a moment more for the error of the cache to be there first.
+// Asks with a timeout of `time`. The cache's error may come first.
 Task<void> ask_within(Cache<std::int64_t, User> users, int& loads, Duration time,
                       std::string& says) {
   const Result<std::string> answer = co_await net::with_timeout(ask_slow(users, loads), time);
@@ -353,7 +353,7 @@ TEST_F(CacheTest, a_load_whose_tag_was_removed_meanwhile_is_not_kept) {
   EXPECT_TRUE(pages.get("b"));
   pass(seconds(1));
   EXPECT_FALSE(pages.get("b")) << "a ttl of its own";
-  // More tags than are remembered: what they were is not known.
+  // More tags are removed than are remembered: the first ones are forgotten.
   Task<void> third = ask_tagged(pages, "c", "green");
   third.start();
   for (int count = 0; count < 2000; ++count) pages.remove_tag(std::to_string(count));

@@ -1,5 +1,5 @@
-// now(): the time of a cache: that of the reactor that runs on this thread, which may be virtual;
-// else the monotonic clock, which is the same time where it is not.
+// now(): the time of a cache. It is the time of the reactor on this thread, which may be virtual.
+// Without a reactor it is the monotonic clock, as that of a reactor whose time is not virtual.
 //
 // Thread     any.
 // Allocates  never.

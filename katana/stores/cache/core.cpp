@@ -22,8 +22,8 @@ std::uint64_t random_word() {
   return word;
 }
 
-// Shards of 2 MiB and some hundred entries at least: of less each the largest value would be small,
-// and what one of them has too much of another would have room for.
+// Each shard has at least 2 MiB and 512 entries, unless the whole cache is smaller. In smaller
+// shards the largest value would be small, and one would be full while another has room.
 std::size_t shards_for(const Options& options) noexcept {
   if (options.shards != 0) return std::bit_ceil(std::size_t{options.shards});
   constexpr std::size_t shards_max = 32;
@@ -391,7 +391,7 @@ void Core::keep(Shard& shard, Flight& flight, Instant time, Garbage& garbage) {
   try {
     put_in(shard, flight.key, flight.hash, *flight.outcome, time, garbage);
   } catch (const std::bad_alloc&) {
-    // Those who wait have their value all the same.
+    // The waiters get their value all the same.
   }
 }
 
@@ -411,7 +411,7 @@ void Core::end(Flight& flight, Result<LoadedValue> outcome, std::exception_ptr t
   const bool is_unseen = flight.is_refresh && woken.empty();
   while (!woken.empty()) wake(woken.pop_front());
   if (!is_unseen || (flight.outcome && thrown == nullptr)) return;
-  // Other callers would not be told.
+  // No caller waits for the failed refresh: the observer is told.
   Executor* const executor = Executor::current();
   FailureObserver* const observer = executor != nullptr ? executor->failure_observer() : nullptr;
   if (observer == nullptr) return;

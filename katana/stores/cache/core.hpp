@@ -1,5 +1,5 @@
-// Core: a cache of bytes by which values are found, and of pointers to them whose types it does
-// not know: what Cache (cache.hpp) is made of, whatever its types.
+// Core: a cache from keys of bytes to pointers whose types it does not know. Every Cache
+// (cache.hpp) is made of it, whatever its types.
 //
 //   find ── hit ──▶ value          put, remove, invalidate ──▶ shard ──▶ level 2, in background
 //     │ miss
@@ -9,11 +9,11 @@
 // Owns       shards, each with a lock: a Table and the loads of its keys. A load has a share of it.
 // Thread     any.
 // Allocates  for entries and loads. find() never.
-// Fails      loads with what the loader failed with, Code::resource_exhausted when too many run and
-//            wait, Code::deadline_exceeded; join() throws std::logic_error where no reactor is.
+// Fails      loads with the loader's failure, Code::resource_exhausted when too many run and wait,
+//            Code::deadline_exceeded; join() throws std::logic_error on a thread without a reactor.
 // Invariant  one load of a key at a time in the process. A load that began before a key was put,
 //            removed or invalidated is not kept. Locks are never held while a value is destroyed
-//            or anybody is woken.
+//            or a waiter is woken.
 #pragma once
 
 #include <atomic>
@@ -66,24 +66,25 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   }
   // False: it is too large, or one of its tags was removed since `mark`.
   bool put(Bytes key, const LoadedValue& loaded, std::uint64_t mark = UINT64_MAX);
-  // Of this moment, for put(): what is removed by tag or prefix from here on.
+  // The mark of this moment, for put(): it shows removals by tag or prefix from here on.
   std::uint64_t mark() const noexcept { return invalidations_.load(std::memory_order_acquire); }
-  // Whether it was in memory.
+  // Removes the key; true: it was in memory.
   bool remove(Bytes key);
   static Task<Result<void>> remove_everywhere(std::shared_ptr<Core> self, std::string key);
-  // In memory. How many there were.
+  // Removes entries from memory, and returns their number.
   std::size_t remove_tag(std::uint64_t tag);
   std::size_t remove_prefix(Bytes prefix);
-  // In memory, and in the background in a second level.
+  // Removes entries from memory, and in the background from the second level. Returns the number
+  // in memory.
   std::size_t remove_tag_name(Bytes tag);
   static Task<Result<void>> remove_tag_everywhere(std::shared_ptr<Core> self, std::string tag);
-  // Of the names of tags, in order.
+  // The hashes of the names of tags, in order.
   std::vector<std::uint64_t> hashes_of(const std::vector<std::string>& tags) const;
   // Values with tags may be put.
   bool takes_tags() const noexcept { return breaker_ == nullptr || breaker_->level().has_tags(); }
 
-  // The load of a key that was not found: one that runs, or a new one, which its caller is to
-  // lead(). Null and an Error: none may begin. Null without one: it is there by now.
+  // The load of a key that was not found: one that runs, or a new one, which its caller has to
+  // lead(). Null and an Error: no load may begin. Null without an Error: the key is there by now.
   struct Joined {
     std::shared_ptr<Flight> flight = {};
     bool leads = false;
@@ -91,17 +92,19 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
     std::optional<Error> error = {};
   };
   Joined join(Bytes key, std::uint64_t hash, bool is_refresh);
-  // On this thread's reactor. It may have ended when this returns.
+  // Runs the load on this thread's reactor. It may have ended when this returns.
   void lead(const std::shared_ptr<Flight>& flight, Load load);
-  // False: it has ended. `is_joining`: join() has counted it. Takes over a load without reactor.
+  // Waits for the load; takes it over when its reactor has ended. False: the load has ended.
+  // `is_joining`: join() has counted the caller.
   bool wait_for(const std::shared_ptr<Flight>& flight, std::coroutine_handle<> waiting,
                 SharedWait& wait, bool is_joining);
-  // By the caller, who was woken to: false: it has ended, or somebody else has taken it.
+  // Called by the waiter that was woken to take the load over. False: the load has ended, or
+  // another waiter has taken it.
   bool take_over(const std::shared_ptr<Flight>& flight);
   Lock& mutex_of(const Flight& flight) noexcept { return shard_of(flight.hash).mutex; }
-  // The caller that was woken to take it over does not.
+  // Called when the waiter that was woken to take the load over does not do so.
   void pass_on(Flight& flight) noexcept;
-  // The reactor of a load ended before the load.
+  // Called when the reactor of a load ends before the load.
   void abandon(Flight& flight) noexcept;
 
   void on_changed(Bytes key) noexcept override;
@@ -121,7 +124,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
     }
   };
   using Flights = std::unordered_multimap<std::uint64_t, std::shared_ptr<Flight>, Same>;
-  // Of a cache line's size at least, so that two locks do not share one.
+  // A shard is at least as large as a cache line: two locks then do not share one.
   struct alignas(64) Shard {
     Shard(TableLimits limits, std::uint64_t seed) : table(limits), random(seed) {}
     // The members that a hit touches come first.
@@ -133,7 +136,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
     std::uint64_t negative_hits = 0;
     std::uint64_t misses = 0;
   };
-  // A flight that is not ended when its coroutine is destroyed is abandoned, else forgotten.
+  // Abandons a flight that has not ended when its coroutine is destroyed; forgets one that has.
   struct RunEnd {
     explicit RunEnd(Flight& of) noexcept : flight(of) {}
     ~RunEnd();
@@ -151,7 +154,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   };
   static constexpr std::size_t invalidated_max = 1024;
 
-  // Of other bits than buckets and ghosts go by.
+  // Uses other bits of the hash than buckets and ghosts do.
   Shard& shard_of(std::uint64_t hash) const noexcept { return *shards_[hash >> 40 & shard_mask_]; }
   Look look(Shard& shard, Bytes key, std::uint64_t hash, Instant now, Garbage& garbage) noexcept;
   std::string whole_key(Bytes key) const { return prefix_ + std::string(key); }
@@ -164,14 +167,14 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   void end(Flight& flight, Result<LoadedValue> outcome, std::exception_ptr thrown);
   void keep(Shard& shard, Flight& flight, Instant now, Garbage& garbage);
   void postpone_refresh(Shard& shard, const Flight& flight, Instant now) noexcept;
-  // Out of those of its shard.
+  // Removes the load from those of its shard.
   void forget(Shard& shard, const Flight& flight) noexcept;
   void detach(Shard& shard, Bytes key, std::uint64_t hash) noexcept;
   bool is_detached(Flight& flight) noexcept;
   bool is_invalidated(std::uint64_t since, const LoadedValue& loaded) const;
   // 0: every tag.
   void note_invalidated(std::uint64_t tag);
-  // Zero: it is not to be kept.
+  // Zero: the value must not be kept.
   Duration ttl_of(const LoadedValue& loaded) const noexcept;
   bool put_in(Shard& shard, Bytes key, std::uint64_t hash, const LoadedValue& loaded, Instant now,
               Garbage& garbage);
@@ -220,7 +223,7 @@ inline Core::Look Core::look(Shard& shard, Bytes key, std::uint64_t hash, Instan
   return look;
 }
 
-// What waits for a load; the base of what get_or_load() gives.
+// A wait for a load; the base of the awaitable that get_or_load() returns.
 class LoadWait : public SharedWait {
  public:
   bool await_suspend(std::coroutine_handle<> waiting) {
@@ -233,8 +236,8 @@ class LoadWait : public SharedWait {
     if (withdraw()) core_.pass_on(*flight_);
   }
 
-  // True: it is there, or cannot be; take() says. Otherwise `flight_` is the load; `leads` whether
-  // the caller is to lead() it.
+  // True: the key is there, or cannot be; take() says which. Otherwise `flight_` is the load, and
+  // `leads` says whether the caller has to lead() it.
   bool find(Bytes key, bool& leads);
   bool has_ended() noexcept;
   Result<std::shared_ptr<const void>> take();

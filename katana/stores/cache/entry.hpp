@@ -1,8 +1,8 @@
-// Entry: a key and what a cache has for it: one piece of the heap, key and tags behind the head.
+// Entry: a key and its value in a cache: one piece of the heap, key and tags behind the head.
 //
 // Owns       its bytes of the key, its share of the value.
 // Thread     that of its Table's lock.
-// Allocates  one piece; `bytes` is what it takes, with the value.
+// Allocates  one piece; `bytes` is its size, with the value.
 // Fails      make() throws std::bad_alloc.
 // Invariant  an entry is in one bucket, one queue, and a list for each of its tags; or in nothing.
 #pragma once
@@ -32,7 +32,7 @@ struct TagLink {
 // The hashes of tags; two of one hash are invalidated together, which costs a load.
 using TagHashes = std::span<const std::uint64_t>;
 
-// What put() is given.
+// The value and the times that put() stores under a key.
 struct Contents {
   std::shared_ptr<const void> value = {};  // null: there is known to be none
   std::size_t value_bytes = 0;             // of the heap, all that goes with it
@@ -46,7 +46,7 @@ struct Entry {
 
   static Entry* make(Bytes key, std::uint64_t hash, const Contents& contents);
   static void destroy(Entry* entry) noexcept;
-  // What one takes, without its value.
+  // The heap bytes of one entry, without its value.
   static std::size_t bytes_for(std::size_t key_bytes, std::size_t tag_count) noexcept;
 
   Bytes key() const noexcept {
@@ -75,8 +75,8 @@ struct Entry {
   Queue queue = Queue::none;
 };
 
-// Entries that were taken out, to be destroyed when the lock is given back: what values do in
-// their destructors is their program's.
+// Entries that were taken out, to be destroyed when the lock is released: the destructors of values
+// are code of the program.
 class Garbage {
  public:
   Garbage() noexcept = default;

@@ -28,7 +28,8 @@ std::int64_t milliseconds_since_1970(Timestamp time) noexcept {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-// From the begin of `octets`, of which they are removed. False: they are cut off, or too many.
+// Reads the tags at the begin of `octets`, and removes them from it. False: they are cut off, or
+// too many.
 bool read_tags(Bytes& octets, std::vector<std::string>& tags) {
   if (octets.empty()) return false;
   const std::size_t count = number_of(octets.substr(0, 1));

@@ -1,5 +1,5 @@
-// Envelope: what stands around the bytes of a value in a second level, so that nothing is taken
-// for a value of ours that is none.
+// Envelope: the form of a value in a second level. It lets a reader recognise bytes that are no
+// value of this cache.
 //
 //   "KC2" kind until key tags value
 //     kind   'v': the bytes of a value follow; 'n': there is known to be none
@@ -11,7 +11,7 @@
 // Thread     any.
 // Allocates  seal() the bytes, open() the tags.
 // Fails      open() with nothing: cut off, another version, another key, or a time that is over.
-// Invariant  open() gives what seal() was given, of the same key.
+// Invariant  open() returns the arguments of seal(), of the same key.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace katana::cache::detail {
 
-// What an envelope can have.
+// The largest number of tags in an envelope, and the largest size of one.
 inline constexpr std::size_t tags_max = 64;
 inline constexpr std::size_t tag_bytes_max = 200;
 

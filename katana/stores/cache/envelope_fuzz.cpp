@@ -1,5 +1,5 @@
-// Whatever a second level gives: open() takes nothing but what seal() would make of the same key,
-// and never reads beyond it.
+// Whatever bytes a second level returns, open() takes only those that seal() would make of the same
+// key. It never reads beyond their end.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Flight: one load of one key, and those who wait for it.
+// Flight: one load of one key, and the callers that wait for it.
 //
 //   Core::join() ── leads ──▶ Core::run() on the leader's reactor ──▶ ended, everyone is woken
 //        │ joins                     │ that reactor ends
@@ -6,12 +6,12 @@
 //     waiters ◀── the first goes on ─┘ with the load on its own reactor: it moves
 //
 // Owns       the key, the loader, the outcome; a share of the cache.
-// Thread     what stands under "the shard's mutex" that; the loader the thread that runs the load;
-//            the outcome is written before `ended` and read after it.
+// Thread     the members below "the shard's mutex" need that mutex. The loader runs on the thread
+//            of the load. The outcome is written before `ended` and read after it.
 // Allocates  by std::make_shared.
-// Fails      the outcome says how.
+// Fails      the outcome has the Error.
 // Invariant  a flight that is detached (its key was put, removed or invalidated) still answers
-//            those who wait, and keeps nothing.
+//            its waiters, but the cache does not keep its value.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ inline void count(std::atomic<std::uint64_t>& number) noexcept {
   number.fetch_add(1, std::memory_order_relaxed);
 }
 
-// What a loader found.
+// The result of a loader.
 struct LoadedValue {
   std::shared_ptr<const void> value = {};   // null: there is none
   std::size_t bytes = 0;                    // of the heap, all that goes with it

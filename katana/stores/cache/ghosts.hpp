@@ -1,11 +1,12 @@
-// Ghosts: the hashes of what was forgotten before it was used twice, so that what comes again soon
-// is taken for good (S3-FIFO's ghost queue).
+// Ghosts: the hashes of entries that were evicted before they were used twice. An entry that comes
+// back soon then goes to the main queue (S3-FIFO's ghost queue).
 //
 // Owns       a table of fixed size, 8 bytes for each ghost.
 // Thread     that of its Table's lock.
 // Allocates  when it is made.
-// Fails      never: what is full forgets the oldest of a set.
-// Invariant  a ghost is forgotten after `capacity` others. One of 2^31 strangers is taken for one.
+// Fails      never: a full set forgets its oldest ghost.
+// Invariant  a ghost is forgotten after `capacity` others. One of 2^31 other hashes is taken for
+//            a ghost.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,11 @@ namespace katana::cache::detail {
 class Ghosts {
  public:
   Ghosts() noexcept = default;
-  // Of so many; 0: none.
+  // Holds at most `capacity` ghosts; 0: none.
   explicit Ghosts(std::size_t capacity);
 
   void add(std::uint64_t hash) noexcept;
-  // It was one, and is none any more.
+  // Removes the ghost of this hash; true: there was one.
   bool take(std::uint64_t hash) noexcept;
   std::size_t capacity() const noexcept { return capacity_; }
   std::size_t bytes() const noexcept { return bytes_for(capacity_); }
@@ -40,7 +41,7 @@ class Ghosts {
   Ghost* set_of(std::uint64_t hash) noexcept {
     return slots_.data() + (hash & (slots_.size() / ways - 1)) * ways;
   }
-  // As long as `capacity` others came since.
+  // True until `capacity` other ghosts came after this one.
   bool lives(const Ghost& ghost) const noexcept {
     return ghost.mark != 0 && time_ - ghost.time < capacity_;
   }

@@ -1,5 +1,5 @@
-// What a cache's values take of the heap: heap_bytes() of data/container/heap_bytes.hpp, by the
-// names that the cache's parts use.
+// The heap bytes of a cache's values: heap_bytes() of data/container/heap_bytes.hpp, by the names
+// that the cache's parts use.
 //
 // Owns       nothing.
 // Thread     a value's.

@@ -1,4 +1,4 @@
-// What is counted, against what operator new gave.
+// Tests that heap_bytes() agrees with the bytes that operator new allocated.
 #include "katana/stores/cache/heap_bytes.hpp"
 
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 
 namespace {
 
-// Of this thread, with malloc's own share; and how many pieces they are.
+// The heap bytes that this thread has in use, malloc's share included; and the number of pieces.
 constinit thread_local std::int64_t heap_bytes_in_use = 0;
 constinit thread_local std::int64_t heap_pieces_in_use = 0;
-// A piece that is used again may be larger by so much.
+// A piece that is used again may be larger by this.
 constexpr std::int64_t rest_bytes_max = 16;
 
 }  // namespace
@@ -100,7 +100,7 @@ class HeapBytesTest : public testing::Test {
     GTEST_SKIP() << "ThreadSanitizer has an operator new of its own";
 #endif
   }
-  // What ASan's malloc says of a piece is its size alone.
+  // ASan's malloc reports only the size of a piece, without its share.
 #if defined(__has_feature)
 #define KATANA_HAS_FEATURE(name) __has_feature(name)
 #else

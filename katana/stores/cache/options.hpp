@@ -1,9 +1,9 @@
-// Options of a cache, and what it counts.
+// Options of a cache, and its statistics.
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  as strings do.
-// Fails      check() says which option is wrong, and what would be right.
+// Fails      check() with an Error that names the wrong option, and the allowed values.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,22 @@ namespace katana::cache {
 
 // How a cache uses its second level.
 struct SecondLevelOptions {
-  // For one call: a longer one is given up, and the loader runs.
+  // The timeout of one call: a longer one is given up, and the loader runs.
   Duration timeout = milliseconds(50);
-  // How long a value stays in memory when this instance is not told of changes by others; they are
-  // seen after that. 0: for the whole ttl.
+  // The longest time of a value in memory while this instance is not told of other instances'
+  // changes: it sees them after that. 0: the whole ttl.
   Duration memory_ttl_max = seconds(5);
-  // One instance loads, and the others wait at most `lease` for what it puts there.
+  // True: one instance loads, and the others wait at most `lease` for its value.
   bool lock = false;
   Duration lease = seconds(5);
   Duration lock_poll = milliseconds(20);
-  // After so many failures in a row it is not used for pause_min, then twice as long, …
+  // After this many failures in a row the level is not used for pause_min, then for twice as long …
   unsigned failures_max = 5;
   Duration pause_min = seconds(1);
   Duration pause_max = seconds(30);
   // Writes in the background at a time.
   std::size_t writes_max = 1024;
-  // Keys whose removal failed; it is tried again before they are read there.
+  // The number of keys whose removal failed. The removal is retried before they are read there.
   std::size_t owed_max = 4096;
 };
 KATANA_DESCRIBE(
@@ -52,16 +52,16 @@ KATANA_DESCRIBE(
     (writes_max, range(1, 1 << 20), help("writes in the background at a time")),
     (owed_max, range(1, 1 << 20), help("removals that failed and are tried again")))
 
-// How much a cache keeps, for how long, and how many loads run.
+// The bounds of a cache, the time that it keeps values, and the number of its loads.
 struct Options {
-  // For metrics, messages, and the keys in a second level: letters, digits, '-', '_' and '.'.
+  // The name in metrics, messages, and the keys in a second level: letters, digits, '-', '_', '.'.
   std::string name = "cache";
   std::size_t bytes_max = std::size_t{64} << 20;  // of memory, all overhead included
   std::size_t entries_max = 1'000'000;
   Duration ttl = seconds(60);
-  // How long the absence of a value is remembered; 0: not at all.
+  // The time for which the absence of a value is remembered; 0: not at all.
   Duration negative_ttl = seconds(5);
-  // Each ttl is shortened by a random time up to this, so that values do not expire together.
+  // Each ttl is shortened by a random time up to this: values then do not expire together.
   unsigned ttl_jitter_percent = 10;
   // A value that is requested in the last part of its ttl is loaded again, once, while all callers
   // get the old one. 0: not before its end.

@@ -99,7 +99,7 @@ Task<Result<T>> SecondLevelBreaker::call(Task<Result<T>> task) {
   co_return std::unexpected(error);
 }
 
-// ---- what is owed ----
+// ---- owed keys ----
 
 bool SecondLevelBreaker::trusts(const std::string& key, Instant now) const {
   const std::scoped_lock lock(mutex_);
@@ -175,7 +175,7 @@ Task<void> SecondLevelBreaker::repair(std::shared_ptr<SecondLevelBreaker> self) 
 
 // ---- tags ----
 
-// What began to be removed as change `number`.
+// Called when the removal of the tag that began as change `number` is done.
 void SecondLevelBreaker::note_tag_removed(const std::string& tag, std::uint64_t number) {
   const std::scoped_lock lock(mutex_);
   const auto found = owed_tags_.find(tag);
@@ -302,7 +302,7 @@ Task<std::optional<bool>> SecondLevelBreaker::write(std::string key, LoadedValue
                                                     std::optional<std::uint64_t> mark) {
   const bool is_tagged = !loaded.tag_names.empty();
   if (is_tagged) uses_tags_.store(true, std::memory_order_relaxed);
-  // Without a mark it is unknown whether a tag was removed while it was found out.
+  // Without a mark it is unknown whether a tag was removed during the load.
   if ((is_tagged && !mark) || !may_call(now())) co_return std::nullopt;
   std::string octets;
   if (loaded.value != nullptr) codec_.encode(loaded.value.get(), octets);
@@ -327,7 +327,7 @@ Task<bool> SecondLevelBreaker::put_loaded(std::string key, LoadedValue loaded, D
   co_return written != false;
 }
 
-// It is as of now: removing a tag from here on removes it as well.
+// The value is of this moment: a removal of one of its tags from here on removes it as well.
 Task<void> SecondLevelBreaker::put_changed(Change change, LoadedValue loaded, Duration ttl) {
   std::optional<std::uint64_t> mark;
   if (!loaded.tag_names.empty()) {

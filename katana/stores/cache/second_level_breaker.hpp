@@ -1,5 +1,5 @@
-// SecondLevelBreaker: the second level as a cache uses it: with a time limit for each call, left
-// alone while it fails, and never trusted with a key whose removal it did not get.
+// SecondLevelBreaker: the second level as a cache uses it, with a timeout for each call. While the
+// level fails it gets no calls. A key whose removal did not reach it is "owed", and not read there.
 //
 //   closed ── failures_max in a row ──▶ open ── pause ──▶ one call tries ──▶ closed
 //                                        ▲                     │ fails: the pause doubles
@@ -8,10 +8,10 @@
 // Owns       a share of the level; the keys that are owed.
 // Thread     any: coroutines run on the reactor that began them.
 // Allocates  frames, keys and bytes.
-// Fails      get() and lock() never: what fails is as if nothing were there. remove() with the
-//            level's Error; the key is owed then.
+// Fails      get_or_lock() never: after a failure it finds nothing. remove() with the level's
+//            Error; the key is owed then.
 // Invariant  at most owed_max keys are owed. When there would be more, nothing is read there until
-//            what could be there has expired (ttl).
+//            all values that could be there have expired (ttl).
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@
 
 namespace katana::cache::detail {
 
-// How values are kept outside of memory.
+// Converts values to bytes and back.
 struct Codec {
   void (*encode)(const void* value, std::string& to) = nullptr;
   // Nothing: the bytes are no such value.
@@ -47,14 +47,15 @@ class SecondLevelBreaker : public std::enable_shared_from_this<SecondLevelBreake
     std::optional<Lease> lease = {};         // to be given to put_loaded(), or unlock()
     std::optional<std::uint64_t> mark = {};  // likewise; nothing: no tags are known here yet
   };
-  // A value, or after a while nothing; with a lease where one instance is to load and it is this.
+  // Returns a value, or nothing after a while. The lease is set where the options let one instance
+  // load, and it is this one.
   Task<Got> get_or_lock(std::string key);
-  // What was loaded. False: one of its tags was removed meanwhile.
+  // Stores a loaded value. False: one of its tags was removed meanwhile.
   Task<bool> put_loaded(std::string key, LoadedValue loaded, Duration ttl,
                         std::optional<std::uint64_t> mark);
   Task<void> unlock(std::string key, Lease lease);
-  // A key that is about to change there: not read there while this lives, and owed when it ends
-  // without note_done().
+  // A key that is about to change in the level. It is not read there while this lives, and is owed
+  // when this ends without note_done().
   class Change {
    public:
     Change(std::shared_ptr<SecondLevelBreaker> of, std::string key);
@@ -71,11 +72,11 @@ class SecondLevelBreaker : public std::enable_shared_from_this<SecondLevelBreake
   };
   Change change(std::string key) { return {shared_from_this(), std::move(key)}; }
   Task<Result<void>> remove(Change change);
-  // In the background, on this thread's reactor if there is one; else, and when writes_max run, the
-  // key is owed.
+  // Write in the background, on this thread's reactor. Without a reactor, and when writes_max run,
+  // the key is owed.
   void begin_put(std::string key, LoadedValue loaded, Duration ttl);
   void begin_remove(std::string key);
-  // A tag that is being removed: nothing is read there while this lives, and until it is done.
+  // The removal of a tag: nothing is read in the level while this lives, and until it is done.
   struct TagRemoval {
     TagRemoval(std::shared_ptr<SecondLevelBreaker> breaker, std::string name);
     TagRemoval(TagRemoval&&) noexcept = default;
@@ -86,7 +87,7 @@ class SecondLevelBreaker : public std::enable_shared_from_this<SecondLevelBreake
     bool is_done = false;
   };
   TagRemoval tag_removal(std::string tag) { return {shared_from_this(), std::move(tag)}; }
-  // All that has that tag. An Error: it is owed.
+  // Removes all values with that tag. An Error: the tag is owed.
   Task<Result<void>> remove_tag(TagRemoval removal);
   void begin_remove_tag(TagRemoval removal);
 
@@ -123,12 +124,12 @@ class SecondLevelBreaker : public std::enable_shared_from_this<SecondLevelBreake
   void note_success();
   void note_failure(const Error& error, Instant now);
   bool trusts(const std::string& key, Instant now) const;
-  // It is as it should be there, by what began after change `number`.
+  // Called when a write or removal that began after change `number` brought the key up to date.
   void note_current(const std::string& key, std::uint64_t number);
   std::uint64_t number_now() const;
-  // A key that is owed, and when it came to be.
+  // A key that is owed, and the number of the change that made it so.
   std::optional<std::pair<std::string, std::uint64_t>> next_owed() const;
-  // Under the mutex.
+  // REQUIRES that the mutex is held.
   void owe(const std::string& key, Instant now);
 
   const std::shared_ptr<SecondLevel> level_;
@@ -150,8 +151,8 @@ class SecondLevelBreaker : public std::enable_shared_from_this<SecondLevelBreake
   Instant distrusted_until_ = {};
   bool is_repairing_ = false;
 
-  // Values with tags have been seen: marks are asked for from then on. Relaxed: the first of them
-  // is not written there.
+  // Set when a value with tags was seen: marks are asked for from then on. Relaxed: the first such
+  // value is not written there.
   std::atomic<bool> uses_tags_ = false;
   std::atomic<std::size_t> writes_ = 0;
   std::atomic<std::uint64_t> hits_ = 0;

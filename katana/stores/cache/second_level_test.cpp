@@ -1,5 +1,5 @@
-// A second level that works, fails, stalls and lies: what is asked for is loaded, and nothing that
-// is wrong is served.
+// A second level that works, fails, stalls and lies. Values are loaded all the same, and no wrong
+// value is served.
 #include "katana/stores/cache/second_level.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace katana::cache {
 namespace {
 
-// What several instances share. Its clock is that of the reactor that asks.
+// A second level that several instances share. Its clock is that of the calling reactor.
 class FakeLevel final : public SecondLevel {
  public:
   Task<Result<std::optional<std::string>>> get(std::string key) override {
@@ -319,7 +319,8 @@ TEST_F(SecondLevelTest, one_that_lies_is_not_believed) {
   const std::string octets = level->kept.at(std::string("users:\1\0\0\0\0\0\0\0", 14)).octets;
   std::vector<std::string> lies = {"", "x", "KC1", octets + "x", std::string(1 << 20, 'v'), octets};
   for (std::size_t cut = 0; cut < octets.size(); ++cut) lies.push_back(octets.substr(0, cut));
-  // Each byte of it wrong: a name that is another one is a lie that cannot be seen.
+  // Each byte is changed once, but for those of the name: another name cannot be recognised as
+  // a lie.
   const std::size_t name_at = octets.find("grace");
   for (std::size_t index = 0; index < octets.size(); ++index) {
     if (index >= name_at && index < name_at + 5) continue;

@@ -1,5 +1,5 @@
-// The waits of a cache's loads: those of net/reactor/shared_wait.hpp, by the names that the cache's
-// parts use.
+// The waits of a cache's loads. They are those of net/reactor/shared_wait.hpp, by the names that
+// the cache's parts use.
 //
 // Owns       nothing.
 // Thread     as net/reactor/shared_wait.hpp says of each.

@@ -13,8 +13,8 @@ constexpr std::size_t buckets_min = 16;
 // A node of the index of tags: a pointer, a hash, a pointer, and what malloc adds.
 constexpr std::size_t tag_node_bytes = allocation_bytes(4 * sizeof(void*));
 
-// Ghosts for three quarters of the buckets take as many slots as there are buckets, and are between
-// three quarters and one and a half times as many as there are entries.
+// Ghosts for three quarters of the buckets take as many slots as there are buckets. There are
+// between three quarters and one and a half times as many of them as entries.
 constexpr std::size_t ghosts_for(std::size_t buckets) noexcept { return buckets / 4 * 3; }
 
 std::size_t arrays_bytes(std::size_t buckets) noexcept {

@@ -1,18 +1,18 @@
-// Table: one shard of a cache: entries by key, bounded in bytes and in number; what gives way is
-// chosen by S3-FIFO (Yang et al., SOSP 2023):
+// Table: one shard of a cache: entries by key, bounded in bytes and in number. S3-FIFO (Yang et
+// al., SOSP 2023) chooses the entry to evict:
 //
 //   put ──▶ small ──used again──▶ main ──not used since──▶ gone
 //             │                     └──────used──▶ main, again
 //             └─used never──▶ ghost ──put again──▶ main
 //
-// small is a tenth. Entries that are read once, as by a scan, leave through it and take nothing
-// from main; a hit moves nothing, it counts.
+// small is a tenth. Entries that are read once, as by a scan, leave through it and evict nothing
+// from main. A hit moves no entry: it only counts.
 //
 // Owns       its entries, the arrays of buckets and ghosts, and the index of tags.
 // Thread     one lock's, of its caller.
 // Allocates  an entry for each put(); arrays when they grow, by doubling.
-// Fails      put() is false for what would take more than half of it, or one allocation's failure
-//            (std::bad_alloc), and then there is nothing of that key.
+// Fails      put() is false for an entry that would take more than half of the table, or when an
+//            allocation fails (std::bad_alloc). The key then has no entry.
 // Invariant  bytes() ≤ bytes_max and count() ≤ entries_max, at every moment, arrays included. One
 //            put() looks at no more than kept_max entries that stay, and then takes the next one.
 #pragma once
@@ -34,7 +34,7 @@ struct TableLimits {
   std::size_t entries_max = 0;
 };
 
-// Since it was made.
+// Counts since the table was made.
 struct TableCounts {
   std::uint64_t evictions = 0;  // for want of room
   std::uint64_t expired = 0;    // found, or found in the way, when their time was over
@@ -51,7 +51,8 @@ class Table {
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  // Counts as a use. Null: it is not there, or its time is over at `now`, and it is taken out.
+  // Finds an entry, which counts as a use of it. Null: it is not there. An entry whose time is over
+  // at `now` is taken out, and null as well.
   Entry* find(Bytes key, std::uint64_t hash, Instant now, Garbage& garbage) noexcept {
     Entry* const entry = look(key, hash);
     if (entry == nullptr) return nullptr;
@@ -65,22 +66,22 @@ class Table {
     if (entry->uses < uses_max) ++entry->uses;
     return entry;
   }
-  // As find(), and no use of it; also when its time is over.
+  // As find(), but counts no use, and finds an entry whose time is over, too.
   Entry* peek(Bytes key, std::uint64_t hash) const noexcept { return look(key, hash); }
   // Replaces what is there.
   bool put(Bytes key, std::uint64_t hash, const Contents& contents, Instant now, Garbage& garbage);
   bool erase(Bytes key, std::uint64_t hash, Garbage& garbage) noexcept;
-  // Of everything with this tag. How many there were.
+  // Removes all entries with this tag, and returns their number.
   std::size_t erase_tag(std::uint64_t tag, Garbage& garbage) noexcept;
-  // Looks at every entry.
+  // Removes the entries whose keys begin with `prefix`; looks at every entry.
   std::size_t erase_prefix(Bytes prefix, Garbage& garbage) noexcept;
   void clear(Garbage& garbage) noexcept { erase_prefix({}, garbage); }
 
   std::size_t count() const noexcept { return small_.count + main_.count; }
-  // What all of it takes.
+  // The memory of the table, entries and arrays included.
   std::size_t bytes() const noexcept { return small_.bytes + main_.bytes + own_bytes(); }
   const TableCounts& counts() const noexcept { return counts_; }
-  // What one value may take, its key included.
+  // The largest size of one value, its key included.
   static std::size_t value_bytes_max(TableLimits limits) noexcept { return limits.bytes_max / 2; }
 
  private:
@@ -106,13 +107,13 @@ class Table {
     return nullptr;
   }
   std::size_t own_bytes() const noexcept;
-  // By which the index of tags may grow for so many.
+  // The bytes by which the index of tags may grow for `tag_count` tags.
   std::size_t index_bytes_for(std::size_t tag_count) const noexcept;
   Queue& queue_of(const Entry& entry) noexcept {
     return entry.queue == Entry::Queue::small ? small_ : main_;
   }
   void enter(Entry& entry, Entry::Queue queue) noexcept;
-  // Out of bucket, queue and tags.
+  // Takes an entry out of bucket, queue and tags.
   void take_out(Entry& entry, Garbage& garbage) noexcept;
   void unlink_tags(Entry& entry) noexcept;
   void link_tags(Entry& entry);
@@ -120,7 +121,7 @@ class Table {
     return this->bytes() + bytes <= limits_.bytes_max && count() + entries <= limits_.entries_max;
   }
   bool small_has_its_share() const noexcept;
-  // Until so much more fits, or nothing is left.
+  // Evicts until this much more fits, or no entry is left.
   void evict_for(std::size_t bytes, std::size_t entries, Instant now, Garbage& garbage) noexcept;
   void step(bool may_keep, Instant now, Garbage& garbage, unsigned& kept) noexcept;
   void grow(Instant now, Garbage& garbage);

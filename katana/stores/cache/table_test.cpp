@@ -117,7 +117,7 @@ class SmallTableTest : public TableTest {
 };
 
 TEST_F(SmallTableTest, it_is_bounded_and_finds_what_it_has_whatever_is_done_to_it) {
-  // Keys and tags that there are, as far as they are known: what is found has to be among them.
+  // The keys and tags that were put: an entry that is found has to be among them.
   std::map<std::string, std::vector<std::uint64_t>> known;
   Random random(7);
   std::size_t found = 0;

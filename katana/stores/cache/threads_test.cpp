@@ -1,5 +1,5 @@
-// Reactors on their own threads share one cache: no caller gets an entry that was removed before
-// it asked, no caller is forgotten, and loads outlive the callers that began them.
+// Reactors on their own threads share one cache. No caller gets an entry that was removed before it
+// asked, and no caller is forgotten. Loads outlive the callers that began them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -52,7 +52,7 @@ class ThreadsTest : public testing::Test {
       if (known.compare_exchange_weak(before, number)) break;
     }
   }
-  // What one thread does; its reactor ends with it.
+  // The work of one thread; its reactor ends with it.
   void serve(std::uint64_t seed, int steps) {
     Node node;
     Random random(seed);

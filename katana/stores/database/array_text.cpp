@@ -33,7 +33,8 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
-// What is behind `\u`; moves `text` behind it. A half of a pair alone is none.
+// Appends the character whose digits follow `\u`, and moves `text` behind them. False: half of
+// a surrogate pair, or no digits.
 bool append_escaped(std::string& out, Bytes& text) {
   const auto first = hex4(text);
   if (!first || (*first >= 0xdc00 && *first < 0xe000)) return false;
@@ -140,7 +141,7 @@ ArrayReader::Element ArrayReader::read_string() {
   return {};
 }
 
-// Its brackets are balanced; what is in it its own reader judges.
+// Checks only that brackets are balanced; the reader of the nested text checks its content.
 ArrayReader::Element ArrayReader::read_nested() noexcept {
   std::size_t depth = 0;
   bool quoted = false;

@@ -4,15 +4,15 @@
 //   std::vector<std::optional<Decimal>>      ["1.50",null]
 //   std::vector<std::vector<int>>            [[1,2],[3,4]]
 //
-// Therefore SQLite has it for json_each(), and PostgreSQL for jsonb; for its arrays the driver
-// turns it into their own form and back. Numbers are numbers, all else is a string.
+// Therefore SQLite can read it by json_each(), and PostgreSQL as jsonb. For arrays of PostgreSQL
+// the driver converts it to their form and back. Numbers are numbers, all other values are strings.
 //
-// Owns       what it wrote.
+// Owns       the text that it wrote.
 // Borrows    ArrayReader the text.
 // Thread     one.
 // Allocates  the text; an element that has escapes.
-// Fails      ArrayReader::next() gives nothing for what is no such array.
-// Invariant  what was written is read as the same elements. Nesting is bounded by the type.
+// Fails      ArrayReader::next() returns Kind::broken for a text that is no such array.
+// Invariant  a text is read as the same elements that were written. The type bounds the nesting.
 #pragma once
 
 #include <fmt/format.h>
@@ -106,7 +106,7 @@ std::string array_text(const std::vector<T>& elements) {
 // The elements of such a text, one after another.
 class ArrayReader {
  public:
-  // What an element is; `end`: there is none, `broken`: the text is no such array from here on.
+  // The kind of an element; `end`: there is none, `broken`: the text is no such array from here on.
   enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, object, end, broken };
   // One element, with its value where its kind has one.
   struct Element {
@@ -116,11 +116,11 @@ class ArrayReader {
     Bytes text = {};           // of an array or an object with its brackets; until the next call
   };
   explicit ArrayReader(Bytes text) noexcept : rest_(text) {}
-  // The next one; Kind::end once, behind the last.
+  // The next element; Kind::end once, behind the last.
   Element next() { return next_between('[', ']', nullptr); }
 
  protected:
-  // `name`: where that of a member of an object goes; null: elements of an array.
+  // `name` gets the name of a member of an object; null: elements of an array.
   Element next_between(char first, char last, std::string* name);
 
  private:

@@ -8,7 +8,7 @@
 namespace katana::database {
 namespace {
 
-// What a reader finds, in one line: "i7 s'text' null [1] end".
+// The elements that a reader finds, in one line: "i7 s'text' null [1] end".
 std::string elements_of(Bytes text) {
   using Kind = ArrayReader::Kind;
   ArrayReader reader(text);

@@ -1,15 +1,15 @@
-// Backend: what a database has to be able to do for the calls of database.hpp.
+// Backend: the interface of a database for the calls of database.hpp.
 //
 // Owns       its connections and threads.
-// Thread     any, but for what is said below. Works are completed by posting them to their
-//            executors.
+// Thread     any, unless a function below names another. Works are completed by posting them to
+//            their executors.
 // Fails      by Outcome::error; a submission cannot fail otherwise.
 // Invariant  every submitted work completes, unless it is withdrawn: also when the database is
 //            full, gone or closing.
 //
-// The shape fits a database that answers on the reactor (PostgreSQL, decision 0035): try_here()
-// then says `elsewhere` to everything, submit() writes to the reactor's own connection, and a work
-// is completed from the connection's watcher.
+// The interface fits a database that answers on the reactor (PostgreSQL, decision 0035). Its
+// try_here() always returns `elsewhere`, submit() writes to the reactor's own connection, and the
+// connection's watcher completes a work.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace katana::database {
 
-// What happened since the start. Metrics are made of the members by their descriptions.
+// Counts since the start. Metrics are made of the members by their descriptions.
 struct Counts {
   std::uint64_t reads_here = 0;
   std::uint64_t reads_moved = 0;
@@ -76,7 +76,7 @@ KATANA_DESCRIBE(
     (replica_fallbacks,
      help("Reads meant for a replica that the primary answered, because none was close enough.")))
 
-// What is so at present, likewise.
+// Present levels, of which metrics are made likewise.
 struct Levels {
   bool usable = false;  // see Backend::health()
   std::uint32_t writes_waiting = 0;
@@ -93,7 +93,7 @@ KATANA_DESCRIBE(Levels, (usable, help("1 if calls can be answered, else 0.")),
                 (readers_busy, help("Those of them that execute a statement.")),
                 (streams_open, help("Streams of rows that are being read.")))
 
-// What a database has counted since it was opened, and its state now.
+// The counts since a database was opened, and its state now.
 struct Statistics : Counts, Levels {};
 
 // The database became unusable, for another reason than before, or usable again.
@@ -102,10 +102,10 @@ struct Outage {
   std::string_view why = {};    // on one line, without a password; empty: it is over
   Duration lasted = {};         // of one that is over
 };
-// Called by any thread, with a lock held: it calls nothing of the database.
+// Called by any thread, with a lock held: it must not call the database.
 using OutageObserver = std::function<void(const Outage&)>;
 
-// What try_here() did with a request.
+// The result of try_here().
 enum class Attempt : std::uint8_t {
   done,       // here and now; see the outcome
   elsewhere,  // submit it as Order::read
@@ -116,7 +116,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // A statement that may be answered without waiting, by the executor's thread. REQUIRES
+  // Answers a statement, if that is possible without waiting; on the executor's thread. REQUIRES
   // Order::read.
   virtual Attempt try_here(const Request& request, Outcome& outcome) noexcept = 0;
   // The work is the backend's until it completes.
@@ -128,24 +128,25 @@ class Backend {
   // The stream needs no more of its rows.
   virtual void close(Cursor& cursor) noexcept = 0;
 
-  // The observer of each statement that is over; it outlives the calls. Before the first of them.
+  // Sets the observer of each statement that is over, before the first call. It outlives the calls.
   void observe_statements(StatementObserver* observer) noexcept {
     observed_ = {observer, system()};
     if (Backend& other = replica(); &other != this) other.observe_statements(observer);
   }
   const Observed& observed() const noexcept { return observed_; }
-  // What it is, in the words of OpenTelemetry: "sqlite", "postgresql".
+  // The name of the database system in OpenTelemetry: "sqlite", "postgresql".
   virtual Bytes system() const noexcept { return "database"; }
-  // Of an outage that is there already, at once. A backend that has none to report does nothing.
+  // Sets the observer of outages. It is told at once of an outage that has begun before. A backend
+  // that reports no outages does nothing.
   virtual void observe_outages(OutageObserver) {}
-  // Where reads go that may be a little behind; this, where there is no replica.
+  // The backend of reads whose data may be a little old; this one, where there is no replica.
   virtual Backend& replica() noexcept { return *this; }
-  // Usable? An Error says why not. Reads some words of memory.
+  // An Error says why the database is not usable. Reads only some words of memory.
   virtual katana::Result<void> health() const = 0;
   virtual Statistics statistics() const = 0;
   // Works are run in the turns of their executors, by no thread: no caller has to wait for one.
   virtual bool runs_in_turns() const noexcept { return false; }
-  // Of calls that were given none.
+  // The timeout of calls that were given none.
   virtual Duration timeout_default() const noexcept = 0;
 
  private:

@@ -5,13 +5,12 @@
 //       database, "INSERT INTO users (name, email) VALUES ($1, $2)", std::move(users));
 //   if (!added) … added.error().row() …            // the index of the row that failed
 //
-// A row is whatever a statement takes as its parameters: a described struct, a std::tuple, or the
-// one value that there is.
+// A row has the parameters of a statement: a described struct, a std::tuple, or the only value.
 //
 // Owns       the rows, while it runs.
 // Borrows    the database or the transaction, which outlives the call.
 // Thread     its executor's.
-// Allocates  a coroutine and what a Call does, for each of batch_rows_together rows.
+// Allocates  a coroutine, and as a Call does, for each of batch_rows_together rows.
 // Fails      execute_many() with the error of the first row that failed, and nothing is done;
 //            execute_each() row by row.
 // Invariant  rows are begun in their order. No more than batch_rows_together are on their way.
@@ -48,7 +47,7 @@ Task<Result<std::int64_t>> execute_row(Queries queries, SqlFor<Row> sql, const R
   co_return co_await queries.execute<Row>(sql, *row);
 }
 
-// `stops`: behind the part in which one failed.
+// `stops`: no rows are executed behind a part in which one failed.
 template <class Row>
 Task<RowResults> execute_rows(Queries queries, SqlFor<Row> sql, const std::vector<Row>* rows,
                               bool stops) {
@@ -69,7 +68,7 @@ Task<RowResults> execute_rows(Queries queries, SqlFor<Row> sql, const std::vecto
   co_return results;
 }
 
-// What the rows of one transaction did, or the error of the one that failed it.
+// The changes by the rows of one transaction, or the error of the row that failed it.
 Result<BatchChanges> together(RowResults results);
 
 template <class Row>
@@ -87,7 +86,8 @@ Task<Result<BatchChanges>> run_batch(void* given, Transaction& transaction) {
 
 }  // namespace detail
 
-// In its own transaction: every row or none. Runs again after a conflict, as transact() does.
+// Executes all rows or none, in its own transaction. Runs again after a conflict, as transact()
+// does.
 template <class Row>
 Task<Result<BatchChanges>> execute_many(Database& database, SqlFor<std::type_identity_t<Row>> sql,
                                         std::vector<Row> rows,
@@ -97,7 +97,7 @@ Task<Result<BatchChanges>> execute_many(Database& database, SqlFor<std::type_ide
                                                              &detail::run_batch<Row>, options);
 }
 
-// Within a transaction or a savepoint, which has failed when a row did.
+// Executes the rows within a transaction or a savepoint, which has failed when a row did.
 template <class Row>
 Task<Result<BatchChanges>> execute_many(const Nestable& transaction,
                                         SqlFor<std::type_identity_t<Row>> sql,
@@ -107,7 +107,8 @@ Task<Result<BatchChanges>> execute_many(const Nestable& transaction,
   co_return detail::together(std::move(results));
 }
 
-// Each row for itself, as by execute(): one that fails undoes no other. A result for each row.
+// Executes each row as execute() does: one that fails undoes no other. Returns a result for each
+// row.
 template <class Row>
 Task<std::vector<Result<std::int64_t>>> execute_each(Database& database,
                                                      SqlFor<std::type_identity_t<Row>> sql,

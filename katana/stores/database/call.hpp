@@ -1,15 +1,15 @@
-// Call<Shape>: what `co_await database.query<User>(…)` awaits. One<R>, Many<R>, Changes: what comes
-// of it.
+// Call<Shape>: the awaitable of `co_await database.query<User>(…)`. One<R>, Many<R>, Changes: the
+// shapes of its result.
 //
 // Owns       its outcome, or its work when it went to another thread.
 // Borrows    its arguments, until the end of the expression that it is awaited in: it is awaited
 //            where it is made.
 // Thread     its executor's.
-// Allocates  nothing when the answer is found here and its values need nothing; else one piece of
-//            the recycler.
+// Allocates  nothing when the answer is found here and its values need nothing; otherwise one piece
+//            of the recycler.
 // Fails      a Result; see error.hpp.
-// Invariant  destroying the coroutine is safe at any time: what has not begun is not done, a read
-//            that runs is interrupted, a write that runs ends on its own.
+// Invariant  destroying the coroutine is safe at any time. A call that has not begun is not done,
+//            a read that runs is interrupted, a write that runs ends on its own.
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ class Many final : public Outcome {
   Value rows_;
 };
 
-// How many rows a statement changed. Rows that it returns are left out.
+// The number of rows that a statement changed. Rows that it returns are dropped.
 class Changes final : public Outcome {
  public:
   using Value = std::int64_t;  // number of rows
@@ -123,7 +123,7 @@ class ShapedWork final : public Work {
 // Zero: `usual`, as for the backend.
 Duration within_deadline(Duration timeout, Duration usual) noexcept;
 
-// Submits and withdraws; what a Call and a stream's batch have in common.
+// Submits and withdraws a work, for a Call and for a stream's batch.
 template <class Shape>
 class Waiter {
  public:
@@ -207,7 +207,7 @@ class [[nodiscard]] Call {
    private:
     Call& call_;
   };
-  // Awaited where it is made: what it borrows lives as long as that expression.
+  // Awaited where it is made: its borrowed arguments live as long as that expression.
   Awaiter operator co_await() && noexcept { return Awaiter(*this); }
 
  private:

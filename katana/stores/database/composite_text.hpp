@@ -1,21 +1,21 @@
-// Composites as columns and parameters: a described struct that is a member, or an element, of what
-// goes in or comes out is an object of JSON, in text.
+// Composites as columns and parameters. A described struct is an object of JSON, in text, when it
+// is a member or an element of a parameter or a column.
 //
 //   struct Address { std::string street; int zip = 0; };
 //   KATANA_DESCRIBE(Address, street, zip)
 //   struct Person { std::int64_t id = 0; Address home; };     // id, and {"street":"a","zip":1}
 //
-// Therefore SQLite has it for json_extract(), and PostgreSQL for jsonb; for composite types the
-// driver turns it into their own form and back, by the names of their fields. A struct that is a
-// row, or an argument, stands for its members: std::tuple(address) is one parameter.
+// Therefore SQLite can read it by json_extract(), and PostgreSQL as jsonb. For composite types the
+// driver converts it to the form of PostgreSQL and back, by the names of their fields. A struct
+// that is a row, or an argument, stands for its members: std::tuple(address) is one parameter.
 //
-// Owns       what it wrote.
+// Owns       the text that it wrote.
 // Borrows    CompositeReader the text.
 // Thread     one.
 // Allocates  the text; a name or an element that has escapes.
-// Fails      CompositeReader::next() gives nothing for what is no such object. A value that does
-//            not fit names its field, and the field within it.
-// Invariant  what was written is read as the same members. Nesting is bounded by the type.
+// Fails      CompositeReader::next() returns nothing for a text that is no such object. The error
+//            of a value that does not fit names its field, and the field within it.
+// Invariant  a text is read as the same members that were written. The type bounds the nesting.
 #pragma once
 
 #include <string>

@@ -1,12 +1,14 @@
-// Database: what a program asks its database, whichever it is.
+// Database: the calls of a program to its database, whichever it is.
 //
 //   auto opened = database::sqlite::open({.path = "var/users.db"});
 //   database::Database& database = *opened;
 //
 //   Result<std::vector<User>> users = co_await database.query<User>(
 //       "SELECT id, name FROM users WHERE age >= $1 ORDER BY id", 18);
+//
 //   Result<std::optional<User>> user = co_await database.query_one<User>(
 //       "SELECT id, name FROM users WHERE id = $1", id);
+//
 //   Result<std::int64_t> changed = co_await database.execute(
 //       "UPDATE users SET name = $2 WHERE id = $1", id, name);
 //
@@ -14,7 +16,7 @@
 // Thread     calls: by coroutines of any executor (a reactor, thread::Loop), which go on there. The
 //            rest: any. Destroyed when no call is awaited any more.
 // Allocates  see Call.
-// Fails      every call gives a Result; nothing is thrown and nothing blocks.
+// Fails      every call returns a Result; nothing is thrown and nothing blocks.
 // Invariant  an acknowledged write is durable, and seen by every read that begins after it was
 //            acknowledged, from any caller.
 #pragma once
@@ -38,9 +40,9 @@ class Database : public Queries {
   Call<Begin> begin(const TransactionOptions& options = {}) const noexcept {
     return {*backend_, Request{.order = Order::begin, .mode = options.mode(), .timeout = timeout_}};
   }
-  // For reads that may be behind by as much as the configuration allows. A replica answers if one
-  // is no further behind, otherwise the primary. A write that was acknowledged here may not be
-  // visible there yet.
+  // Reads whose data may be as old as the configuration allows. A replica answers if its lag is
+  // within that bound, otherwise the primary. A write that was acknowledged here may not be visible
+  // there yet.
   Queries replica() const noexcept { return {backend_->replica(), 0, timeout_}; }
   // See stream.hpp.
   template <class R, class... Arguments>
@@ -49,7 +51,7 @@ class Database : public Queries {
     return Stream<R>(*backend_, timeout_, sql, arguments...);
   }
 
-  // For readiness: an Error says why requests would fail now. Cheap; any thread.
+  // For readiness: an Error names the reason why requests would fail now. Cheap; any thread.
   katana::Result<void> health() const { return backend_->health(); }
   Statistics statistics() const { return backend_->statistics(); }
   Backend& backend() noexcept { return *backend_; }
@@ -60,10 +62,10 @@ class Database : public Queries {
 
 namespace detail {
 
-// After the attempt of this number failed by a conflict: waits, and says whether there is another.
+// Called after attempt number `attempts` failed by a conflict. Waits; true: the body runs again.
 Task<bool> may_run_again(unsigned attempts, const TransactionOptions& options);
 
-// A reply that says that nothing was done: its status is 400 or above.
+// True for a reply whose status is 400 or above: nothing was done.
 template <class R>
 bool is_refusal(const R& result) {
   if constexpr (requires { result->status() >= 400; }) {
@@ -130,17 +132,19 @@ struct ResultOf<Task<R>> {
 
 }  // namespace detail
 
-// A transaction as a scope: committed if the body's Result has a value, else rolled back. A value
-// behind a statement that failed cannot be committed, which is an error that names the statement;
-// but a Reply with a status of 400 or above, as problem(409), is that value, and all is undone.
+// Runs the body in a transaction. It commits if the body's Result has a value, and rolls back
+// otherwise. A Reply with a status of 400 or above, as problem(409), rolls back and is returned.
+// Any other value behind a statement that failed cannot be committed: the result is an Error that
+// names the statement.
 //
 //   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> { … };
 //   co_return co_await database::transact(database, body);
 //
-// The body runs again, from a new begin, when a conflict with another transaction undid it (a
-// serialization failure, a deadlock; with SQLite: another program's lock), up to attempts_max times
-// and not beyond the deadline of its caller. Therefore it must be able to: what it does beside its
-// statements it may do several times. A commit with an unknown outcome is never run again.
+// The body runs again, from a new begin, when a conflict with another transaction undid it. Such
+// a conflict is a serialization failure or a deadlock; with SQLite: another program's lock. It runs
+// at most attempts_max times, and not beyond the deadline of its caller. Therefore its effects
+// outside of the database must be safe to repeat. A commit with an unknown outcome is never run
+// again.
 //
 // The body is a variable, and outlives the call: g++ 12 would destroy a temporary twice (decision
 // 0018). An exception rolls back, too.
@@ -155,8 +159,9 @@ auto transact(Database& database, Body& body, TransactionOptions options = {}) {
       options);
 }
 
-// A savepoint as a scope, within a transaction or a savepoint, which outlives the call: kept if the
-// body's Result has a value, else undone, and that alone. It runs once.
+// Runs the body in a savepoint, within a transaction or a savepoint, which outlives the call. Keeps
+// the savepoint if the body's Result has a value, and otherwise undoes it alone. The body runs
+// once.
 template <class Body>
 auto transact(const Nestable& outer, Body& body) {
   using R = typename detail::ResultOf<std::invoke_result_t<Body&, Savepoint&>>::Type;

@@ -1,4 +1,4 @@
-// DatabaseSuite: what every backend has to do, as tests that a backend is plugged into.
+// DatabaseSuite: tests that every backend has to pass. A backend is plugged into them.
 //
 //   struct SqlitePlug {
 //     static constexpr bool text_may_have_zero = true;   // a zero byte, which PostgreSQL refuses
@@ -6,10 +6,10 @@
 //   };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, DatabaseSuite, SqlitePlug);
 //
-// Owns       a plug, and what it opened.
+// Owns       a plug, and the database that it opened.
 // Thread     the test's, with a thread::Loop as the executor.
 // Fails      by failing the test.
-// Invariant  the statements are of the SQL that SQLite and PostgreSQL have in common.
+// Invariant  the statements use only SQL that SQLite and PostgreSQL share.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ inline User sample(std::int64_t id) {
   return {id, "name " + std::to_string(id), std::nullopt, 0, 0.5, {}, Role::guest, Level::low};
 }
 
-// So long that it ends only because somebody ends it.
+// A statement that does not end before it is cancelled.
 inline constexpr Sql endless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 

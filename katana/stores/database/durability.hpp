@@ -1,4 +1,4 @@
-// Durability: what an acknowledged write survives, for every backend.
+// Durability: the failures that an acknowledged write survives, for every backend.
 //
 // Thread     a value.
 // Allocates  never.
@@ -9,13 +9,13 @@
 namespace katana::database {
 
 enum class Durability : std::uint8_t {
-  // The loss of power: the log is flushed before each commit is acknowledged.
+  // A write survives the loss of power: the log is flushed before each commit is acknowledged.
   full,
-  // The end of the process, and nothing else: a loss of power may undo the latest acknowledged
-  // commits (never a part of one, and the database stays consistent). For data that can be made
+  // A write survives only the end of the process. A loss of power may undo the latest acknowledged
+  // commits, but never a part of one, and the database stays consistent. For data that can be made
   // again.
   normal,
-  // Nothing: for data that ends with the process, as that of SQLite's ':memory:'.
+  // A write survives no failure: for data that ends with the process, as SQLite's ':memory:'.
   none,
 };
 

@@ -99,7 +99,7 @@ Error Error::violated(Constraint constraint, std::string_view which, std::string
   std::string what = fmt::format("{} constraint is violated", with_article(constraint));
   katana::Error cause = with_statement(code, what, statement);
   if (!which.empty()) {
-    // What a client may be shown names neither a table nor a column.
+    // The part that a client may be shown names neither a table nor a column.
     cause = with_statement(code, fmt::format("the constraint is that of {}", which), statement)
                 .within(std::move(what));
   }
@@ -116,7 +116,7 @@ Error Error::in_row(std::size_t row) const {
 Error Error::in_line(std::size_t line, std::string_view place) const {
   const std::string all = describe();
   const std::string what = fmt::format("{}: {}", place, message());
-  // Its causes stay behind the message, which is not said twice.
+  // The causes stay behind the message, which is not repeated.
   const bool has_causes = all.size() > message().size() + 2;
   Error error(has_causes ? katana::Error(code(), all.substr(message().size() + 2)).within(what)
                          : katana::Error(code(), what),

@@ -6,9 +6,9 @@
 // Thread     a value.
 // Allocates  when made.
 // Fails      never.
-// Invariant  describe() has the statement and never a parameter: what a database itself says about
-//            a statement that ran may quote values, and is not repeated. message(), which a client
-//            may be shown, has neither statement nor path, nor the name of a table or a column.
+// Invariant  describe() has the statement and never a parameter. A database's message about
+//            a statement that ran may quote values, and is not repeated. A client may be shown
+//            message(): it has neither statement nor path, nor the name of a table or a column.
 //
 // Result<T> of this namespace turns into katana::Result<T> wherever one is expected.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace katana::database {
 
-// What went wrong, the same for every database.
+// The kind of a failure, the same for every database.
 enum class Kind : std::uint8_t {
   busy,                  // another process holds the lock, longer than we were to wait
   constraint_violation,  // see constraint() and which()
@@ -41,7 +41,7 @@ enum class Kind : std::uint8_t {
 };
 std::string_view kind_name(Kind kind) noexcept;  // "constraint_violation", for logs and metrics
 
-// Which constraint a Kind::constraint_violation broke. none: the error is of another kind.
+// The constraint that a Kind::constraint_violation broke.
 enum class Constraint : std::uint8_t {
   none,         // the error is of another kind
   unique,       // also unique indexes
@@ -60,25 +60,26 @@ class Error : public katana::Error {
   // `statement` and `detail` may be empty. The detail is for the log: it may name tables.
   Error(Kind kind, std::string_view what, std::string_view statement = {},
         std::string_view detail = {});
-  // The file, or what else the calls need, fails. `why` is for the log.
+  // The file, or another thing that the calls need, fails. `why` is for the log.
   static Error unusable(const std::string& why);
-  // A commit of a transaction in which a statement failed with `cause`, if that is known.
+  // The error of a commit of a transaction in which a statement failed with `cause`, if known.
   static Error not_committed(const std::optional<Error>& cause);
   static Error violated(Constraint constraint, std::string_view which, std::string_view statement);
 
-  // For decisions in a program; message() is for people.
+  // The kind, for decisions in a program; message() is for people.
   Kind kind() const noexcept { return kind_; }
-  // Nothing was done, and the same call, or the same transaction from its begin, may succeed now.
+  // True when nothing was done, and the same call, or the same transaction from its begin, may
+  // succeed now.
   bool retryable() const noexcept { return kind_ == Kind::conflict || kind_ == Kind::busy; }
-  // For a constraint_violation: what kind of constraint, and which: the columns as "users.email",
-  // or the name of a check. Empty when the database does not tell (SQLite: foreign keys).
+  // For a constraint_violation: the kind of constraint, and its columns as "users.email", or the
+  // name of a check. Empty when the database does not tell it (SQLite: foreign keys).
   Constraint constraint() const noexcept { return constraint_; }
   std::string_view which() const noexcept { return which_; }
-  // Of execute_many(): the index of the row of parameters that failed. Of a COPY: of the line.
+  // The index of the row of parameters that failed in execute_many(), or of the line of a COPY.
   std::optional<std::size_t> row() const noexcept { return row_; }
-  // This error as that of the row: message() and describe() name it.
+  // This error as that of a row, which message() and describe() name.
   Error in_row(std::size_t row) const;
-  // The same of a line of data, by its index. `place`: what it is called, as "line 3 of the data".
+  // The same for a line of data, by its index. `place` is its name, as "line 3 of the data".
   Error in_line(std::size_t line, std::string_view place) const;
 
  private:

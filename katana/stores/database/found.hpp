@@ -20,7 +20,7 @@
 
 namespace katana::database {
 
-// `what` is how clients call it.
+// `what` is the name that clients use for it.
 template <class Row>
 katana::Result<Row> found(Result<std::optional<Row>> row, std::string_view what) {
   if (!row) return std::unexpected<katana::Error>(std::move(row).error());

@@ -1,6 +1,6 @@
-// What the backends of databases are limited by, and how they pace themselves: the part of their
-// options that configuration sets (`database.sqlite`, `database.postgres`). Without their
-// libraries, so that settings name them in a program that links neither.
+// The limits and timeouts of the backends of databases: the part of their options that
+// configuration sets (`database.sqlite`, `database.postgres`). The file includes none of their
+// libraries: a program that links neither can still name these settings.
 //
 // Owns       values only.
 // Thread     values.
@@ -25,9 +25,10 @@ struct SqliteLimits {
   std::size_t rows_max = 100'000;              // of one result; more are for a stream
   std::size_t statements_max = 256;            // kept prepared, for each connection
   Duration read_budget = microseconds(500);    // of a read on the reactor; then it goes to the pool
-  // So often a statement that went over the budget goes to the pool at once.
+  // A statement that went over the budget goes to the pool at once for this many reads.
   std::uint32_t slow_reads_remembered = 1000;
-  // In one turn; the next go to the pool, so that a long loop of reads lets others in.
+  // The reads of one turn. Further reads go to the pool: a long loop of reads then lets other work
+  // run.
   std::uint32_t reads_per_turn_max = 1024;
   Duration transaction_hold = seconds(5);  // a transaction holds the writer; then: rolled back
   unsigned streams_max = 16;               // each holds a connection
@@ -45,13 +46,14 @@ struct PostgresLimits {
   Duration idle_timeout = seconds(60);      // a connection without work for so long is closed
   Duration backoff_min = milliseconds(50);  // before the next attempt after one that failed;
   Duration backoff_max = seconds(2);        // doubled each time, jittered
-  // An idle connection is asked whether the server answers, and is what target_session_attrs says.
+  // The interval of a probe on an idle connection: does the server answer, and does it fit
+  // target_session_attrs?
   Duration probe_interval = milliseconds(500);
   Duration probe_timeout = milliseconds(1500);  // no answer for so long: the database is unusable
   std::size_t waiting_max = 8192;               // calls that wait for a connection, of each reactor
   std::size_t rows_max = 100'000;               // of one result; more are for a stream
   Duration replica_lag_max = {};                // 0: replica() is the primary
-  // False, for a pooler of transactions (pgbouncer): nothing is kept in the server's session.
+  // False: nothing is kept in the server's session. For a pooler of transactions (pgbouncer).
   bool prepared_statements = true;
   std::size_t statements_max = 256;         // kept prepared, for each connection
   Duration transaction_hold = seconds(30);  // without a statement; then: rolled back
@@ -59,7 +61,7 @@ struct PostgresLimits {
   Duration stream_idle = seconds(30);       // an unread stream loses its connection
 };
 
-// Takes what `limits` say into options of the same names.
+// Copies the limits to options of the same names.
 template <class Options>
 void apply_limits(Options& options, const SqliteLimits& limits) {
   options.reads_waiting_max = limits.reads_waiting_max;

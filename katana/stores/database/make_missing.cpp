@@ -3,8 +3,9 @@
 namespace katana::database {
 namespace {
 
-// unique_violation (23505) of a catalog; duplicate_table (42P07) and duplicate_object (42710) are
-// among what PostgreSQL refuses; sessions that wait for each other are a conflict.
+// True for the errors of two sessions that make the same object: unique_violation (23505) of
+// a catalog, duplicate_table (42P07), duplicate_object (42710), and a deadlock. The latter two
+// SQLSTATEs are of Kind::syntax.
 bool may_be_made(const Error& error) noexcept {
   return error.kind() == Kind::constraint_violation || error.kind() == Kind::syntax ||
          error.kind() == Kind::conflict;

@@ -96,7 +96,7 @@ katana::Result<std::vector<Migration>> in_order(std::vector<Migration> found) {
     return std::pair(left.number, std::string_view(left.file)) <
            std::pair(right.number, std::string_view(right.file));
   });
-  // Only dialects that have their own file: a program for one database says nothing of others.
+  // Checks only dialects that have a file: a program for one database has no files for others.
   bool any = false;
   for (const std::string_view dialect : migration_dialects) {
     if (std::ranges::none_of(found, [&](const auto& each) { return each.dialect == dialect; })) {
@@ -113,8 +113,8 @@ katana::Result<std::vector<Migration>> in_order(std::vector<Migration> found) {
 katana::Result<Migration> migration_of(const std::string& file, std::string text) {
   auto migration = parse_name(file);
   if (!migration) return migration;
-  // With the byte order mark that an editor may have put in front, which is none of its text: so
-  // what was applied before keeps its checksum.
+  // The checksum includes the byte order mark that an editor may have put in front, the text does
+  // not. A migration that was applied before then keeps its checksum.
   migration->checksum = migration_checksum(text);
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());

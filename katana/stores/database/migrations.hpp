@@ -36,7 +36,7 @@ struct Migration {
   std::string dialect = {};  // "sqlite", "postgres"; empty: for both
 };
 
-// What a database's migrations would need, or have had, done.
+// The result of applying migrations, or of a dry run.
 struct MigrationReport {
   std::vector<Migration> applied;  // now, in order; in a dry run: what would be
   std::size_t before = 0;          // how many had been applied already
@@ -55,15 +55,15 @@ std::string migration_checksum(std::string_view text);
 // out.
 katana::Result<std::vector<Migration>> read_migrations(const std::string& folder);
 
-// The same of what the program carries with it.
+// The same of the migrations that the program carries with it.
 katana::Result<std::vector<Migration>> bundled_migrations(const std::vector<MigrationFile>& files);
 
-// Those for databases of this dialect.
+// The migrations for databases of this dialect.
 katana::Result<std::vector<Migration>> migrations_for(std::string_view dialect,
                                                       const std::vector<Migration>& files);
 
-// Those of `files` that are not in `applied`; an Error when the two do not fit: a file was changed
-// or removed, or a new one has a number below what was applied.
+// The migrations of `files` that are not in `applied`. An Error when the two do not fit: a file was
+// changed or removed, or a new one has a number below an applied one.
 katana::Result<std::vector<Migration>> plan_migrations(const std::vector<Migration>& files,
                                                        const std::vector<Migration>& applied);
 

@@ -1,10 +1,10 @@
-// ObserverSuite: what every backend's statements are told as, when somebody listens. It is plugged
-// in as DatabaseSuite is, beside it.
+// ObserverSuite: tests of the reports that an observer gets of every backend's statements. It is
+// plugged in as DatabaseSuite is.
 //
 // Owns       as DatabaseSuite, and the reports.
 // Thread     the test's.
 // Fails      by failing the test.
-// Invariant  the statements are of the SQL that SQLite and PostgreSQL have in common.
+// Invariant  the statements use only SQL that SQLite and PostgreSQL share.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline void PrintTo(const Told& told, std::ostream* out) {
 
 class Listener final : public StatementObserver {
  public:
-  // Each look at the time is a millisecond later.
+  // Each call returns a time that is a millisecond later.
   Instant now() const noexcept override { return {1'000'000 * ++looks_}; }
   void on_statement(const StatementReport& report) noexcept override {
     told.push_back({std::string(report.name), report.rows, report.failure});

@@ -1,11 +1,12 @@
-// Opening: what an attempt to open a database, and to apply its migrations, is told and tells.
+// Opening: controls an attempt to open a database and to apply its migrations, and reports its
+// progress.
 //
 // Owns       its function.
 // Thread     a value; `stop` may be asked for by any thread.
 // Allocates  as std::function does.
-// Fails      an attempt that was stopped ends with Code::cancelled. One that may be repeated,
-//            because the database is not there yet, ends with Code::unavailable, and any other Code
-//            means that to repeat it would not help.
+// Fails      an attempt that was stopped ends with Code::cancelled. Code::unavailable means that
+//            the database is not there yet, and that a retry may help. With any other Code a retry
+//            does not help.
 #pragma once
 
 #include <stop_token>
@@ -17,7 +18,8 @@ namespace katana::database {
 struct Opening {
   // A stop ends the attempt with Code::cancelled; any thread may ask for it.
   std::stop_token stop = {};
-  // The database answers and nothing else migrates it: what follows may take long, and is no wait.
+  // Called when the database answers and no other program migrates it. The work that follows may
+  // take long, but waits for no other program.
   std::function<void()> on_reached = {};
   bool is_repeated = false;  // another attempt follows: none of its waits needs to be long
 };

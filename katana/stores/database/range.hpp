@@ -7,8 +7,8 @@
 // Thread     a value.
 // Allocates  its text.
 // Fails      TextForm's parse() with nothing.
-// Invariant  a bound that is missing is infinite. The bounds of ranges of integers and dates are
-//            [lower,upper) when PostgreSQL gives them, whatever they were.
+// Invariant  a missing bound is infinite. PostgreSQL returns ranges of integers and dates as
+//            [lower,upper), whatever bounds they were given with.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ struct Range {
   bool has_upper = false;                 // the upper bound belongs to the range
   bool is_empty = false;                  // then there are no bounds
 
-  // Whether `value` lies in the range. Never for an empty one.
+  // True when `value` lies in the range; false for an empty range.
   bool contains(const T& value) const {
     if (is_empty) return false;
     if (lower && (has_lower ? value < *lower : !(*lower < value))) return false;
@@ -41,7 +41,7 @@ struct Range {
 
 namespace detail {
 
-// Their texts have none of the characters that a range has.
+// The text of a bound. It has none of the characters that delimit a range.
 template <class T>
 std::string bound_text(const T& bound) {
   if constexpr (TextFormed<T>) {
@@ -50,7 +50,7 @@ std::string bound_text(const T& bound) {
     return std::to_string(bound);
   }
 }
-// Of integers.
+// Parses the bound of a range of integers.
 std::optional<std::int64_t> parse_bound(Bytes text) noexcept;
 
 template <class T>

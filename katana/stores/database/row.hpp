@@ -1,19 +1,19 @@
-// Row: one row of a result, and how it becomes a value of the program.
+// Row: one row of a result. RowReader: reads it into a value of the program.
 //
-//   RowReader<User> reader;          // for each result: finds out once which column goes where
+//   RowReader<User> reader;          // for each result: looks up once which column goes where
 //   reader.read(row, user)
 //
 // Owns       nothing. Read bytes are owned by the value they are read into.
 // Borrows    a Row is valid until the next one is asked for.
 // Thread     that of the statement.
-// Allocates  what the values do: text goes into std::string, or into Text, which is recycled.
-// Fails      read() returns why a column does not fit. Nothing is converted silently: a number does
-//            not become text, null fits only a std::optional, and a number has to be in range.
+// Allocates  as the values do: text goes into std::string, or into Text, which is recycled.
+// Fails      read() returns the reason why a column does not fit. Nothing is converted silently:
+//            a number does not become text, null fits only a std::optional, and a number has to be
+//            in range.
 //
-// A described struct takes the columns of its members' names, in any order; more columns than
-// members are left out. One that is itself a member takes a composite in the same way. A tuple
-// takes as many columns as it has elements, by position. Anything else takes the one column there
-// is.
+// A described struct takes the columns of its members' names, in any order; other columns are left
+// out. A described struct that is a member takes a composite in the same way. A tuple takes as many
+// columns as it has elements, by position. Any other type takes the only column.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ namespace katana::database {
 
 inline constexpr std::size_t members_max = 80;  // of a described struct
 
-// Which column goes to which member of a struct.
+// The columns of the members of a struct.
 struct Mapping {
   const void* of = nullptr;                          // the struct
   std::array<std::uint16_t, members_max> columns{};  // by member: number of its column
@@ -45,7 +45,7 @@ struct Mapping {
 
 class Row {
  public:
-  // Where a statement keeps what was found out about its columns; null: nowhere.
+  // The mapping that a statement keeps for its columns; null: it keeps none.
   virtual Mapping* mapping() const noexcept { return nullptr; }
   virtual std::size_t columns() const noexcept = 0;
   virtual Value value(std::size_t column) const noexcept = 0;
@@ -55,8 +55,8 @@ class Row {
   ~Row() = default;
 };
 
-// Why a row was not read: null when it was. `column` is a name, or empty. `why` is good until this
-// thread's next misfit.
+// The reason why a row was not read; `why` is null when it was. `column` is a name, or empty. `why`
+// is valid until this thread's next mismatch.
 struct TypeMismatch {
   const char* why = nullptr;  // "expected integer, got text"; null: the row was read
   Bytes column = {};          // empty: the mismatch concerns no single column
@@ -95,7 +95,7 @@ const char* read_text_form(const Value& value, T& out) {
 template <class T>
 const char* read_value(const Value& value, T& out);
 
-// Those that are no numbers of JSON.
+// Reads NaN and the infinities, which are no numbers of JSON. False: `text` is none of them.
 template <class T>
 bool read_special(Bytes text, T& out) noexcept {
   using Limits = std::numeric_limits<T>;
@@ -171,7 +171,7 @@ const char* read_composite(const Value& value, T& out) {
   return why;
 }
 
-// Null: `value` is in `out`; else what is wrong with it.
+// Reads `value` into `out`. Null: it is there; otherwise the reason why it does not fit.
 template <class T>
 const char* read_value(const Value& value, T& out) {
   if constexpr (is_optional<T>) {
@@ -272,7 +272,7 @@ class RowReader {
     return misfit;
   }
 
-  // Which column has the name; mostly the one at the member's own place.
+  // The column with that name; mostly the one at the member's place.
   static std::size_t find(const Row& row, Bytes name, std::size_t place) noexcept {
     const std::size_t columns = row.columns();
     if (place < columns && row.name(place) == name) return place;

@@ -5,12 +5,12 @@
 // Owns       nothing: it refers to a literal, which lives as long as the program.
 // Thread     a value.
 // Allocates  never.
-// Fails      text that is made at run time does not compile, and neither does a parameter that has
-//            no number ($1, $2, …, each as often as wanted) or a call with more or fewer arguments
-//            than the statement has parameters. Therefore a statement cannot be put together from
-//            input.
+// Fails      text that is made at run time does not compile. Therefore a statement cannot be put
+//            together from input. A parameter without a number does not compile either: write $1,
+//            $2, …, each as often as wanted. The call must have as many arguments as the statement
+//            has parameters.
 //
-// The name of the function in the compiler's message says what is wrong.
+// The name of the function in the compiler's message names the mistake.
 #pragma once
 
 #include <algorithm>
@@ -38,12 +38,13 @@ constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-// What an unquoted name may go on with.
+// True for a character that may follow the first one of an unquoted name.
 constexpr bool is_in_name(char c) {
   return is_letter(c) || is_digit(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Behind the string whose quote is at `at`, in which a backslash escapes what follows: E'it\'s'.
+// The place behind the string whose quote is at `at`. A backslash in it escapes the next character:
+// E'it\'s'.
 constexpr std::size_t behind_escaped(Bytes text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -56,8 +57,8 @@ constexpr std::size_t behind_escaped(Bytes text, std::size_t at) {
   return text.size();
 }
 
-// Behind a comment of PostgreSQL, in which others may stand. Where they do not end, it is one of
-// SQLite, which knows no such thing.
+// The place behind a comment of PostgreSQL, which may be nested. If the nested ones do not end, it
+// is a comment of SQLite, which has no nesting.
 constexpr std::size_t behind_comment(Bytes text, std::size_t at) {
   std::size_t depth = 1;
   for (std::size_t look = at + 2; look + 1 < text.size(); ++look) {
@@ -72,7 +73,8 @@ constexpr std::size_t behind_comment(Bytes text, std::size_t at) {
   return found == Bytes::npos ? text.size() : found + 2;
 }
 
-// Behind $$…$$ or $tag$…$tag$; `at` where there is none: a name that has a $, or a parameter.
+// The place behind $$…$$ or $tag$…$tag$. Returns `at` where there is none: the $ belongs to a name
+// or a parameter.
 constexpr std::size_t behind_dollars(Bytes text, std::size_t at) {
   if (at > 0 && is_in_name(text[at - 1])) return at;
   std::size_t end = at + 1;
@@ -83,7 +85,7 @@ constexpr std::size_t behind_dollars(Bytes text, std::size_t at) {
   return found == Bytes::npos ? at : found + tag.size();
 }
 
-// Just behind the string, quoted name or comment that begins at `at`; `at` when none does.
+// The place behind the string, quoted name or comment that begins at `at`; `at` when none does.
 constexpr std::size_t behind_quoted(Bytes text, std::size_t at) {
   const char first = text[at];
   const auto behind = [&](Bytes end, std::size_t skip) {
@@ -104,7 +106,7 @@ constexpr std::size_t behind_quoted(Bytes text, std::size_t at) {
 
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Whether a word can have nothing but an operand behind it.
+// True for a word that must be followed by an operand.
 constexpr bool wants_operand(Bytes word) {
   constexpr Bytes words[] = {
       "ALL",       "AND",    "ANY",       "AS",     "BETWEEN", "BY",      "CASE",   "DISTINCT",
@@ -137,7 +139,7 @@ constexpr bool is_operator(Bytes text, std::size_t at) {
   return first < at && !wants_operand(text.substr(first, at - first));
 }
 
-// The highest number of a parameter; what is in strings and comments is none.
+// The highest number of a parameter; strings and comments do not count.
 consteval std::size_t count_parameters(Bytes text) {
   std::size_t highest = 0, brackets = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -229,7 +231,7 @@ consteval void record_statement() {
 #endif
 }
 
-// What SqlFor does once it knows whose statement it is.
+// The tag of the constructor of SqlFor that records no statement.
 struct Unrecorded {};
 
 }  // namespace detail
@@ -254,7 +256,7 @@ class SqlFor : public Sql {
   }
 };
 
-// The same as the parameter of a call, whose rows are read into R.
+// A statement as the parameter of a call, whose rows are read into R.
 template <class Call, class R, class... Arguments>
 class Statement : public SqlFor<Arguments...> {
  public:

@@ -1,13 +1,18 @@
-// StatementRecord: what the compiler knows of a statement's call, as text in the object file.
+// StatementRecord: describes a statement's call as text in the object file.
 //
 //   query 58 2                       the call, the literal's length (-: a constant), its arguments
 //   row struct bookmarks::Bookmark   or "row tuple", "row value"; none for execute
 //   column i64 id                    of each member: what it is read into, and its name
 //   parameter i64                    of each value that the arguments stand for
 //
-// A type is i8 … i64, u8 … u32, bool, f32, f64, text, enum, blob, null, or "form NAME" of a type
-// with a TextForm ("number-form NAME" if it reads integers as well); "?" in front: optional.
-// `katana sql check` reads it by the name of its symbol, and finds the literal in the source.
+// A type is one of:
+//
+//   i8 … i64, u8 … u32, bool, f32, f64, text, enum, blob, null
+//   form NAME          of a type with a TextForm
+//   number-form NAME   of one that reads integers as well
+//
+// A type with "?" in front is optional. `katana sql check` reads the record by the name of its
+// symbol, and finds the literal in the source.
 //
 // Included with KATANA_SQL_RECORDS only, which katana_check_sql() sets for its target.
 //

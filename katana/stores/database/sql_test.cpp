@@ -24,7 +24,7 @@ TEST(Sql, parameters_are_counted_by_their_highest_number) {
   static_assert(Sql("a").hash() != Sql("b").hash());
 }
 
-// With the example of the page of PostgreSQL's manual that has it.
+// Uses the example of PostgreSQL's manual.
 TEST(Sql, operators_and_quotes_of_postgresql_are_no_parameters) {
   static_assert(Sql("SELECT * FROM d WHERE doc ? $1").parameters() == 1);
   static_assert(Sql("SELECT * FROM d WHERE doc ?| $1 AND doc ?& $2").parameters() == 2);
@@ -45,8 +45,8 @@ TEST(Sql, a_described_struct_is_as_many_parameters_as_it_has_members) {
   static_assert(parameters_of<> == 0);
 }
 
-// One line each, in one source that is compiled once: what is good, what must not compile, and what
-// the compiler has to say about it.
+// Lines of one source that is compiled once. A line compiles, or must not compile with the given
+// message of the compiler.
 struct Line {
   const char* code;
   const char* says;  // null: it compiles

@@ -35,7 +35,7 @@ void skip_space(Bytes& text) noexcept {
   while (!text.empty() && is_space(text[0])) text.remove_prefix(1);
 }
 
-// At the most so many bytes, and no half of a character.
+// Cuts the name to the largest size, but not within a character.
 std::string cut(Bytes name) {
   std::size_t end = std::min(name.size(), statement_name_bytes_max);
   while (end > 0 && end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0u) == 0x80u) {
@@ -44,7 +44,7 @@ std::string cut(Bytes name) {
   return std::string(name.substr(0, end));
 }
 
-// The one that a comment gives, as "-- name: find_user"; empty: none.
+// The name that a comment gives, as "-- name: find_user"; empty: none.
 Bytes name_in(Bytes comment) noexcept {
   comment.remove_prefix(2);  // of its beginning, "--" or "/*"
   skip_space(comment);
@@ -55,7 +55,7 @@ Bytes name_in(Bytes comment) noexcept {
   return comment.substr(0, static_cast<std::size_t>(end - comment.begin()));
 }
 
-// Moves `text` behind the comments that it begins with, and gives the first name in one of them.
+// Moves `text` behind the comments that it begins with, and returns the first name in them.
 Bytes take_comments(Bytes& text) noexcept {
   for (skip_space(text); text.starts_with("--") || text.starts_with("/*"); skip_space(text)) {
     const std::size_t behind = behind_quoted(text, 0);
@@ -70,7 +70,7 @@ class OuterWords {
  public:
   explicit OuterWords(Bytes text) noexcept : text_(text) {}
 
-  // Empty at the end. A parenthesis that opens is a word, and what is in it is left out.
+  // The next word; empty at the end. An opening parenthesis is a word, and its content is left out.
   Bytes next() noexcept {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -167,7 +167,7 @@ const StatementName& StatementNames::find(Order order) const noexcept {
   }
 }
 
-// There are twice as many slots as texts, so each walk comes to an empty one.
+// There are twice as many slots as texts: each walk comes to an empty one.
 const StatementNames::Known* StatementNames::seen(std::uint64_t hash) const noexcept {
   for (std::size_t index = hash % slots_count;; index = (index + 1) % slots_count) {
     // acquire: with the name that it leads to

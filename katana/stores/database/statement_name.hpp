@@ -1,18 +1,18 @@
-// statement_name(): what a statement is called in logs, metrics and traces. StatementNames: the
-// names of a program's statements, numbered, and no more of them than there is room for.
+// statement_name(): the name of a statement in logs, metrics and traces. StatementNames: the
+// numbered names of a program's statements, up to a bound.
 //
 //   -- name: find_user        "find_user"; also as /* name: find_user */
 //   SELECT id FROM users …    "SELECT users": the verb and the first table
 //
-// A name that the text gives itself is also in what the server shows of it (pg_stat_activity). Two
-// statements without one that do the same to the same table share a name.
+// The server also shows a name that stands in the text (pg_stat_activity). Two statements without
+// such a name share one if they have the same verb and the same table.
 //
 // Owns       the names.
 // Borrows    nothing: a statement is known by its hash.
-// Thread     any; find() takes a lock for a text that it has not seen, and else none.
+// Thread     any; find() takes a lock only for a text that it has not seen.
 // Allocates  for a text that it has not seen.
-// Fails      never: what there is no room for is "other".
-// Invariant  a name and its number stay where they are, and are of no more than count_max names.
+// Fails      never: a statement for which there is no room is "other".
+// Invariant  a name and its number stay where they are. There are at most count_max names.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ struct StatementName {
 // The names of a program's statements.
 class StatementNames {
  public:
-  // Of texts, and so of names.
+  // The number of texts, which each have a name.
   static constexpr std::size_t texts_max = 1024;
   static constexpr std::size_t orders_max = 8;  // names of what has no text: COMMIT and its kin
   static constexpr std::size_t count_max = texts_max + orders_max;
@@ -54,7 +54,7 @@ class StatementNames {
   ~StatementNames();
 
   const StatementName& find(const Sql& sql) noexcept;
-  // For a request without a statement.
+  // The name of a request without a statement.
   const StatementName& find(Order order) const noexcept;
   const StatementName& other() const noexcept { return orders_[0]; }
 

@@ -1,13 +1,14 @@
-// StatementObserver: who is told of each statement when it is over: for logs, metrics and traces.
+// StatementObserver: is told of each statement when it is over, for logs, metrics and traces.
 //
 //   class Tracing final : public database::StatementObserver {
 //     void on_statement(const database::StatementReport& report) noexcept override { … }
 //   };
 //   database.backend().observe_statements(&tracing);   // before the first call
 //
-// A call reports itself, whatever the backend: query(), query_one(), execute(), each statement of a
-// batch, a stream when it has ended, what begins and ends transactions. The time is the caller's:
-// from the call until its answer is here, with what it waited for a connection or the writer.
+// These calls report themselves, whatever the backend: query(), query_one(), execute(), each
+// statement of a batch, and the begin and the end of a transaction. A stream reports when it has
+// ended. The duration is that of the call, from its begin until its answer is here. It includes the
+// wait for a connection or the writer.
 //
 // Owns       the names of statements.
 // Borrows    a report is lent for the call.
@@ -56,7 +57,7 @@ class StatementObserver {
   ~StatementObserver() = default;
 };
 
-// For a backend: whom its calls report to, and as what.
+// The observer of a backend's calls, and the backend's name.
 struct Observed {
   StatementObserver* by = nullptr;  // null: none
   Bytes system = {};                // StatementReport::system
@@ -64,7 +65,7 @@ struct Observed {
 
 namespace detail {
 
-// One call, from its begin to its end. Destroyed before its end it is one that was cancelled.
+// One call, from its begin to its end. If it is destroyed before its end, it was cancelled.
 class Observation {
  public:
   Observation() noexcept = default;
@@ -75,8 +76,8 @@ class Observation {
       end(0, Kind::cancelled);
   }
 
-  // `sql` lives as long as this; null: the order says what it is. `activity`: in which it ends, and
-  // which lives as long; null: the one that is current then.
+  // `sql` lives as long as this; null: the order names the call. The call ends in `activity`, which
+  // lives as long; null: in the activity that is current then.
   void begin(const Observed& observed, Order order, const Sql* sql,
              const Activity* activity) noexcept {
     if (observed.by != nullptr) [[unlikely]]
@@ -86,7 +87,7 @@ class Observation {
     if (observer_ != nullptr) [[unlikely]]
       report(rows, failure);
   }
-  // For a stream: its reader has what it asked for, and time passes that is not the statement's.
+  // For a stream: its reader has its rows, and the time that passes now is not the statement's.
   void pause() noexcept {
     if (observer_ != nullptr) [[unlikely]]
       paused_at_ = observer_->now();

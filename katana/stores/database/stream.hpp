@@ -13,10 +13,10 @@
 // Borrows    the database, which must outlive it.
 // Thread     its executor's.
 // Allocates  its batch.
-// Fails      next() says why, once; after that the stream is at its end. A stream that is not asked
-//            for longer than its database allows has lost its connection: Kind::timeout.
-// Invariant  nothing is read ahead of next() but the rest of a batch, so a slow reader stops the
-//            statement, and holds no thread. All rows are of one snapshot.
+// Fails      next() with an Error, once; after that the stream is at its end. A stream that is not
+//            read for longer than its database allows has lost its connection: Kind::timeout.
+// Invariant  only the rest of a batch is read ahead of next(): a slow reader stops the statement,
+//            and holds no thread. All rows are of one snapshot.
 #pragma once
 
 #include <coroutine>
@@ -62,12 +62,12 @@ class [[nodiscard]] Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() {
-    // Its reader has what it wanted of it.
+    // The reader has read as much as it wanted.
     if (cursor_ != nullptr) observation_.end(rows_read_, std::nullopt);
     if (cursor_ != nullptr) backend_.close(*cursor_);
   }
 
-  // What `co_await stream.next()` awaits.
+  // The awaitable of `co_await stream.next()`.
   class Next {
    public:
     explicit Next(Stream& stream) noexcept : stream_(stream) {}

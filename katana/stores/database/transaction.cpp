@@ -6,7 +6,7 @@
 namespace katana::database {
 namespace {
 
-// For a process: a savepoint's name is one of its transaction at least. Never 0.
+// A number that is unique in the process, and therefore in each transaction. Never 0.
 std::uint32_t next_savepoint() noexcept {
   static std::atomic<std::uint32_t> numbers = 0;
   for (;;) {
@@ -31,8 +31,8 @@ Task<Result<Savepoint>> Nestable::savepoint() const {
   co_return Savepoint(backend, transaction, timeout, number);
 }
 
-// In the order of the calls, so that the next statement of the transaction comes behind it; no
-// caller waits for it. Destroyed outside of any executor, the transaction has lost its caller, too.
+// Submits the undo in the order of the calls: the next statement of the transaction comes behind
+// it. No caller waits for it. Outside of any executor the transaction has lost its caller, too.
 void Savepoint::undo() noexcept {
   Executor* const executor = Executor::current();
   if (executor == nullptr) return backend_->roll_back(transaction_);

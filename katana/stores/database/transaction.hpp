@@ -1,5 +1,5 @@
-// Queries: the calls that a database and a transaction have in common. Transaction: statements that
-// are done together or not at all.
+// Queries: the calls that a database and a transaction share. Transaction: statements that take
+// effect together or not at all.
 //
 //   auto transaction = co_await database.begin();
 //   if (!transaction) co_return std::unexpected(transaction.error());
@@ -9,16 +9,16 @@
 //   co_await savepoint->release();                 // destroyed without it: undone, and that alone
 //   co_return co_await transaction->commit();      // destroyed without it: rolled back
 //
-// Owns       a Transaction the right to commit, and a Savepoint that to keep what was done, which
-//            they give up when they are destroyed.
+// Owns       a Transaction the right to commit, and a Savepoint the right to keep its statements.
+//            They give up these rights when they are destroyed.
 // Borrows    the database, which must outlive it; a Savepoint its transaction, too.
 // Thread     its executor's.
 // Allocates  as Call does.
 // Fails      as Call does. After a statement of a transaction has failed, each further one and
-//            commit() say failed_transaction: with every database, since some cannot go on. A
-//            savepoint made before that statement, and undone, takes the failure with it.
-// Invariant  what a transaction did is durable when commit() has said so, and undone when it was
-//            not called or failed.
+//            commit() fail with failed_transaction: with every database, since some cannot go on.
+//            The undo of a savepoint made before that statement removes the failure, too.
+// Invariant  a transaction is durable when commit() has succeeded, and undone when commit() was not
+//            called or failed.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +42,14 @@ class Queries {
                                        const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
-  // The row, as std::optional<R>: without a value when there is none. More than one is a mismatch.
+  // The row, as std::optional<R>: without a value when there is none. More than one row is
+  // a mismatch.
   template <class R, class... Arguments>
   CallFor<One<R>, Arguments...> query_one(StatementFor<detail::QueryOneCall, R, Arguments...> sql,
                                           const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
-  // How many rows it changed.
+  // Returns the number of rows that the statement changed.
   template <class... Arguments>
   CallFor<Changes, Arguments...> execute(StatementFor<detail::ExecuteCall, void, Arguments...> sql,
                                          const Arguments&... arguments) const {
@@ -61,7 +62,7 @@ class Queries {
   Queries within(Duration timeout) const noexcept { return {*backend_, transaction_, timeout}; }
 
  protected:
-  // How the statements of these queries are sent.
+  // The order by which the statements of these queries are sent.
   Order order() const noexcept { return transaction_ == 0 ? Order::read : Order::within; }
 
   Backend* backend_;
@@ -71,7 +72,7 @@ class Queries {
 
 class Savepoint;
 
-// What a transaction and a savepoint have in common.
+// The calls that a transaction and a savepoint share.
 class Nestable : public Queries {
  public:
   using Queries::Queries;
@@ -98,7 +99,7 @@ class Transaction : public Nestable {
 
   // Kind::unknown_outcome: the connection broke before the answer; the commit may have happened.
   Call<Changes> commit() noexcept { return end(Order::commit); }
-  // Gives 1 if the transaction failed by a conflict with another one: run again, it may succeed.
+  // Returns 1 if the transaction failed by a conflict with another one: a second run may succeed.
   // Otherwise 0.
   Call<Changes> rollback() noexcept { return end(Order::rollback); }
 
@@ -110,9 +111,9 @@ class Transaction : public Nestable {
   bool open_ = true;
 };
 
-// Destroyed without release(), it undoes what was done since it was made, and with it the failure
-// of a statement: the transaction goes on. SQLite undoes the whole transaction when a write is
-// interrupted by its deadline; then it is over.
+// Undoes the statements since it was made if it is destroyed without release(). This also removes
+// the failure of a statement: the transaction goes on. SQLite undoes the whole transaction when the
+// deadline interrupts a write; the transaction is then over.
 class Savepoint : public Nestable {
  public:
   Savepoint(Backend& backend, std::uint64_t transaction, Duration timeout,
@@ -129,7 +130,7 @@ class Savepoint : public Nestable {
     if (number_ != 0) undo();
   }
 
-  // Keeps what was done: it is now part of the transaction.
+  // Keeps the statements: they are now part of the transaction.
   Call<Changes> release() noexcept { return end(Order::release); }
   Call<Changes> rollback() noexcept { return end(Order::undo); }
 

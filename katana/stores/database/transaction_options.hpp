@@ -1,12 +1,12 @@
-// TransactionOptions: how a transaction is begun, and how often transact() runs one again.
+// TransactionOptions: the mode of a transaction, and the retries of transact().
 //
 //   co_await database.begin({.isolation = Isolation::serializable, .read_only = true});
 //
 // Owns       values only.
 // Thread     values.
 // Allocates  never.
-// Invariant  a database gives at least what is asked for: SQLite's transactions are serializable
-//            whatever is asked.
+// Invariant  a database gives at least the isolation that is asked for: SQLite's transactions are
+//            always serializable.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ enum class Isolation : std::uint8_t {
   serializable,     // as if transactions ran one after another; may end in a conflict
 };
 
-// What of it the backend is told.
+// The options that the backend needs to begin a transaction.
 struct TransactionMode {
   Isolation isolation = Isolation::usual;  // usual: the default of the database
   bool read_only = false;  // a statement that writes is refused, and the transaction has failed
-  // With serializable and read_only: waits, before its first statement, for a snapshot that can
-  // meet no conflict. Nothing else has a meaning for it.
+  // With serializable and read_only: waits, before the first statement, for a snapshot that can
+  // meet no conflict. Without these two it has no meaning.
   bool deferrable = false;
 };
 
@@ -38,7 +38,7 @@ struct TransactionOptions {
   // PostgreSQL: waits for a snapshot without conflicts; needs serializable and read_only
   bool deferrable = false;
 
-  // Of transact(): how often the body runs at most. 1: never again.
+  // The largest number of runs of the body in transact(). 1: it is not run again.
   unsigned attempts_max = 5;
   Duration backoff_min = milliseconds(5);    // before the second attempt; doubled each time,
   Duration backoff_max = milliseconds(500);  // jittered

@@ -1,12 +1,12 @@
-// TransactionSuite: what every backend has to do with modes, savepoints and batches. It is plugged
-// in as DatabaseSuite is, beside it.
+// TransactionSuite: tests of modes, savepoints and batches that every backend has to pass. It is
+// plugged in as DatabaseSuite is.
 //
 //   INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, TransactionSuite, SqlitePlug);
 //
 // Owns       as DatabaseSuite.
 // Thread     the test's.
 // Fails      by failing the test.
-// Invariant  the statements are of the SQL that SQLite and PostgreSQL have in common.
+// Invariant  the statements use only SQL that SQLite and PostgreSQL share.
 #pragma once
 
 #include <algorithm>

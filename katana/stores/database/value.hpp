@@ -1,4 +1,4 @@
-// Value: what goes into a statement as a parameter and comes out of it as a column.
+// Value: a parameter of a statement, or a column of its result.
 //
 // Owns       nothing: text and blobs are borrowed, a parameter's until the call that takes it
 //            returns, a column's until the next row.
@@ -6,14 +6,19 @@
 // Allocates  never.
 // Fails      a type that is no parameter does not compile.
 //
-// Parameters: integers up to 64 bits signed, bool, enumerations (a described one as its name, any
-// other as its number), floating point, text (anything that is a std::string_view, and Text), what
-// has a TextForm (Uuid, Timestamp, Decimal …) as its text, blobs (spans and vectors of std::byte),
-// other vectors (array_text.hpp),
-// std::optional of any of them, nullptr; and a described struct or a std::tuple, which stands for
-// its members. A described struct that is itself a member or an element is one value
-// (composite_text.hpp).
-// SQLite stores a number that is none (NaN) as null.
+// These types are parameters:
+//
+//   integers up to 64 bits signed, bool, floating point
+//   enumerations                       a described one as its name, any other as its number
+//   text                               each type that is a std::string_view, and Text
+//   a type with a TextForm             its text: Uuid, Timestamp, Decimal …
+//   blobs                              spans and vectors of std::byte
+//   other vectors                      see array_text.hpp
+//   std::optional of any of these, nullptr
+//   a described struct, a std::tuple   stands for its members
+//
+// A described struct that is a member or an element is one value (composite_text.hpp). SQLite
+// stores NaN as null.
 #pragma once
 
 #include <array>
@@ -36,8 +41,8 @@
 namespace katana::database {
 
 struct Value {
-  // broken: no value, because the bytes of a column are none of its type's; `octets` is a literal
-  // that says so. It fits nothing.
+  // broken: no value, because the bytes of a column do not fit its type; `octets` is a literal that
+  // names this. It fits no member.
   enum class Type : std::uint8_t { null, integer, real, text, blob, broken };
 
   // `number` is signed, 64 bits.
@@ -97,7 +102,7 @@ consteval std::size_t values_in() {
   }
 }
 
-// Whether it is, as one value, a text that is written for the call.
+// True for a type whose value is a text that is written for the call.
 template <class T>
 consteval std::size_t texts_in_value() {
   if constexpr (is_optional<T>) {
@@ -111,7 +116,7 @@ consteval std::size_t texts_in_elements(const std::tuple<Elements...>*) {
   return (texts_in_value<Elements>() + ... + std::size_t{0});
 }
 
-// How many of the values are such texts.
+// The number of values that are such texts.
 template <class T>
 consteval std::size_t texts_in() {
   if constexpr (Described<T>) {
@@ -186,11 +191,11 @@ constexpr void add_values(const T& given, Value*& out, Text*& texts) {
 
 }  // namespace detail
 
-// How many parameters arguments of these types are.
+// The number of parameters of arguments of these types.
 template <class... Arguments>
 inline constexpr std::size_t parameters_of =
     (detail::values_in<std::remove_cvref_t<Arguments>>() + ... + 0);
-// And how many texts of these are written for the call.
+// The number of texts that are written for the call, for arguments of these types.
 template <class... Arguments>
 inline constexpr std::size_t texts_of =
     (detail::texts_in<std::remove_cvref_t<Arguments>>() + ... + 0);

@@ -1,10 +1,9 @@
 // Work: one awaited call of a database, on its way to another thread and back.
 //
-// Owns       its parameters, copied; its outcome; and half of itself: the side that is done last
-//            destroys it.
+// Owns       copies of its parameters, and its outcome. The side that is done last destroys it.
 // Thread     made, awaited and withdrawn by its home executor's thread; run by the backend's.
 // Allocates  one piece of the recycler, parameters included.
-// Fails      never directly; what went wrong is outcome().error.
+// Fails      never directly; the error is in outcome().error.
 // Invariant  a work that was submitted completes exactly once, or is withdrawn exactly once. Its
 //            coroutine may be destroyed at any moment.
 #pragma once
@@ -30,13 +29,13 @@ namespace katana::database {
 
 class Backend;
 
-// A statement of a stream that stands between two batches; what it is, its backend knows.
+// A statement of a stream that stands between two batches. The backend defines its content.
 class Cursor {
  protected:
   ~Cursor() = default;
 };
 
-// Where rows go, and what else comes of a call.
+// Takes the rows of a call, and holds its other results.
 class Outcome {
  public:
   // Reads a row. A misfit ends the statement: it has failed.
@@ -56,7 +55,7 @@ class Outcome {
   ~Outcome() = default;
 };
 
-// What a work asks of the backend.
+// The request of a work to the backend.
 enum class Order : std::uint8_t {
   read,       // a statement that changes nothing
   write,      // one that does; acknowledged when it is durable
@@ -73,7 +72,7 @@ enum class Order : std::uint8_t {
   copy_end,   // there is no more of it
 };
 
-// A work without the coroutine that waits for it. Copied; what it refers to is not.
+// A work without the coroutine that waits for it. A copy refers to the same objects.
 struct Request {
   Order order = Order::read;           // decides which of the members below count
   TransactionMode mode = {};           // of Order::begin
@@ -120,7 +119,7 @@ class Work : public Message, public ListHook<Work> {
       in_turns ? home.unexpect_open_ended() : home.unexpect();
     }
   }
-  // Its home is promised a message, until it comes or the work is taken back. Home thread.
+  // Promises its home a message, until it comes or the work is taken back. Home thread.
   void expect() noexcept { run_in_turns ? executor.expect_open_ended() : executor.expect(); }
   void unexpect() noexcept { run_in_turns ? executor.unexpect_open_ended() : executor.unexpect(); }
 
@@ -136,8 +135,8 @@ class Work : public Message, public ListHook<Work> {
   Backend* taken_by = nullptr;  // of several behind one: where it was submitted
   bool run_in_turns = false;    // by its home itself: Backend::runs_in_turns()
   bool on_own_thread = false;   // not handed over yet; its executor's thread only
-  // The list that it is in; guarded by what guards the list. The guard of another list may compare
-  // it, so it is atomic.
+  // The list that it is in; the lock of that list guards it. It is atomic, because a thread with
+  // the lock of another list may compare it.
   std::atomic<WorkList*> list = nullptr;
 
  private:
@@ -167,14 +166,14 @@ class WorkList {
   WorkList& operator=(const WorkList&) = delete;
 
   bool empty() const noexcept { return list_.empty(); }
-  // Whether the work is in this list. Needs the lock of the list.
+  // True when the work is in this list. Needs the lock of the list.
   bool has(const Work& work) const noexcept {
     return work.list.load(std::memory_order_relaxed) == this;
   }
   std::size_t size() const noexcept { return list_.size(); }
   Work* first() const noexcept { return list_.first(); }  // the oldest; null: the list is empty
 
-  // At the end. REQUIRES that the work is in no list.
+  // Adds the work at the end. REQUIRES that it is in no list.
   void push(Work& work) noexcept {
     work.list.store(this, std::memory_order_relaxed);
     list_.push_back(work);
@@ -196,7 +195,7 @@ class WorkList {
 };
 
 // Completed works, posted to each executor together: their coroutines go on in the same turn, and
-// what they ask for next comes together, too.
+// their next calls come together, too.
 class Completions {
  public:
   Completions() noexcept = default;
@@ -216,7 +215,7 @@ class Completions {
     if (used_ == chains_.size()) send();
     chains_[used_++] = {&work.executor, &work, &work};
   }
-  // Posts what was added, one message for each executor. The destructor does so, too.
+  // Posts the added works, one message for each executor. The destructor does so, too.
   void send() noexcept {
     for (std::size_t index = 0; index < used_; ++index) {
       chains_[index].executor->post(*chains_[index].first);

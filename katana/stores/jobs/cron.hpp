@@ -11,17 +11,16 @@
 //
 //   @hourly  @daily (@midnight)  @weekly  @monthly  @yearly (@annually)
 //
-// Day and weekday: where one of them begins with *, both have to match; else one of them is enough,
-// as in every cron since Vixie's. A step may be as large as its field (*/24 of hours, */60 of
-// minutes): it is then only the first value. Times are those of one clock: schedule.hpp says what
-// holds in zones whose clocks change.
+// Day and weekday: where one of them begins with *, both have to match. Otherwise one of them is
+// enough, as in every cron since Vixie's. A step may be as large as its field (*/24 of hours, */60
+// of minutes): only the first value then matches. Times are those of one clock: schedule.hpp
+// describes zones whose clocks change.
 //
 // Owns       its text, of at most text_bytes_max bytes.
 // Thread     a value.
 // Allocates  the messages of errors.
-// Fails      parse() names the field, its position (from 1) and what it expected. An expression
-//            that no calendar fulfils (30 February) is an error. A literal is judged by the
-//            compiler.
+// Fails      parse() names the field, its position (from 1) and the expected form. An expression
+//            that no calendar fulfils (30 February) is an error. The compiler checks a literal.
 // Invariant  next(t) > t, and no time between them matches.
 #pragma once
 
@@ -72,7 +71,7 @@ class CronExpression {
  public:
   static constexpr std::size_t text_bytes_max = 120;  // longer text is an Error
 
-  // An Error names the field, its position and what is allowed there.
+  // An Error names the field, its position and the values that are allowed there.
   static Result<CronExpression> parse(Bytes text);
   template <std::size_t Size>
   consteval CronExpression(const char (&literal)[Size]) {
@@ -90,7 +89,8 @@ class CronExpression {
   // The first time after `after` that matches; max() beyond the year 9999.
   std::chrono::sys_seconds next(std::chrono::sys_seconds after) const noexcept;
   bool matches(std::chrono::sys_seconds time) const noexcept;
-  // Its field of hours begins with *: it is due at a minute of every hour, or of every second one.
+  // True when the field of hours begins with *: the expression is due in every hour, or in every
+  // second one and the like.
   bool counts_hours() const noexcept { return starred_[1]; }
   Bytes text() const noexcept { return text_; }
   bool operator==(const CronExpression& other) const noexcept { return text() == other.text(); }

@@ -1,5 +1,5 @@
-// Invariant: any text is an expression or an error that quotes it; an expression says a time that
-// is later and that matches, and its own text reads as an equal one.
+// Invariant: any text is an expression or an error that quotes it. The next time of an expression
+// is later and matches. The text of an expression parses to an equal one.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

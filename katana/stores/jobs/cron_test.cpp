@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
              "2026-11-12T12:00:00Z",
              {"2026-11-13T12:00:00Z", "2026-11-20T12:00:00Z", "2026-11-27T12:00:00Z",
               "2026-12-04T12:00:00Z", "2026-12-11T12:00:00Z", "2026-12-13T12:00:00Z"}},
-        // One of them begins with *: both have to match.
+        // One of the two fields begins with *: both have to match.
         Case{"0 12 */2 * fri",
              "2026-11-12T12:00:00Z",
              {"2026-11-13T12:00:00Z", "2026-11-27T12:00:00Z"}},
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{" \t0  0\t1 1 * ", "2026-11-24T10:30:00Z", {"2027-01-01T00:00:00Z"}},
         Case{"59 23 31 12 *", "1969-12-31T23:58:30Z", {"1969-12-31T23:59:00Z"}}));
 
-// What the search skips, it may skip: each minute of a month, asked one by one.
+// The search skips only minutes that do not match: the test asks each minute of two months.
 TEST(CronExpression, next_leaves_no_matching_minute_out) {
   for (const char* text :
        {"7,31 */5 10-20/3 * 2", "0 22 28-31 2 *", "* 1 * 3 sat", "1 1 1,15 * *"}) {

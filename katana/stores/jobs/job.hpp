@@ -1,11 +1,10 @@
 // Job: a coroutine that runs on a reactor by a schedule.
 //
-// Owns       its function, and what that has captured.
+// Owns       its function, and the captures of that.
 // Thread     made on any; run on its reactor.
 // Allocates  a coroutine frame for each run.
-// Fails      check() names the job and what is wrong with it.
-// Invariant  a job never runs beside itself: a tick that comes while it runs is skipped and
-//            counted.
+// Fails      check() with an Error that names the job and the wrong option.
+// Invariant  one run of a job at a time: a tick that comes while it runs is skipped and counted.
 #pragma once
 
 #include <concepts>
@@ -30,8 +29,8 @@ inline constexpr std::size_t job_name_bytes_max = 64;
 struct JobRun {
   Timestamp tick = {};  // of the schedule
   // A fence: greater than that of every earlier run, also on other instances with the same lock.
-  // The store that the job writes to can keep the largest and refuse a smaller one: that run was
-  // interrupted, and another instance has taken over.
+  // The store that the job writes to can keep the largest fence and refuse a smaller one. A run
+  // with a smaller fence was interrupted, and another instance has taken over.
   std::uint64_t fence = 0;
   unsigned attempt = 1;  // above 1: a retry of this tick
 };
@@ -85,7 +84,7 @@ struct JobRetry {
   Result<void> check() const;
 };
 
-// How a job runs, beside its schedule.
+// The options of a job, without its schedule.
 struct JobOptions {
   // A longer run is cancelled, and has failed.
   Duration timeout = seconds(3600);
@@ -93,19 +92,19 @@ struct JobOptions {
   Duration jitter = {};
   // Also runs once when the program starts.
   bool run_at_start = false;
-  // After a failure ticks are skipped for so long; after each further failure in a row for twice as
-  // long, up to backoff_max. Zero: none is skipped.
+  // After a failure ticks are skipped for this time. After each further failure in a row they are
+  // skipped for twice as long, up to backoff_max. Zero: none is skipped.
   Duration backoff = {};
   Duration backoff_max = seconds(3600);
   // A failed run is retried before the next tick; a retry that would come later is left out.
   JobRetry retry = {};
-  // One instance of those with the same lock (lock.hpp) runs each tick.
+  // True: one of the instances with the same lock (lock.hpp) runs each tick.
   bool one_instance = false;
-  // The health check fails when the last run failed, and when none succeeded for so many intervals.
-  // Zero: only the first.
+  // The health check fails when the last run failed, and when no run succeeded for this many
+  // intervals. Zero: it fails only when the last run failed.
   unsigned intervals_without_success_max = 3;
-  // /ready answers 503 while its check fails. Otherwise the check is only shown as a warning: a
-  // server whose report is late may still serve.
+  // True: /ready answers 503 while the job's check fails. False: the check is only shown as
+  // a warning, because a server whose report is late may still serve.
   bool needed_for_ready = false;
 };
 

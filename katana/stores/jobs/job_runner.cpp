@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// A system clock that is set while the timer stands is noticed after so long.
+// A change of the system clock while the timer runs is noticed after this time.
 constexpr Duration look_again = seconds(60);
 
 constexpr Duration between(Timestamp from, Timestamp to) noexcept {
@@ -32,7 +32,7 @@ constexpr Timestamp later(Timestamp time, Duration by) noexcept {
 
 }  // namespace
 
-// What is noted of a run in its frame, so that it is over also when the frame is destroyed.
+// The notes about a run, in its frame: the run ends with them also when the frame is destroyed.
 class JobRunner::Run {
  public:
   explicit Run(JobRunner& runner) noexcept : began(runner.reactor_.now()), runner_(runner) {}
@@ -181,7 +181,8 @@ Task<Result<void>> JobRunner::run_leased(JobRun run, JobClaim claim, Instant ask
   co_return std::get<1>(std::move(first));
 }
 
-// What was asked for at `asked` lasts at least a lease from then on, whenever the answer came.
+// A claim that was requested at `asked` lasts for at least a lease from then on, whenever the
+// answer came.
 Task<Result<void>> JobRunner::keep(JobClaim claim, Instant asked) {
   const Duration lease = options_.lock->lease();
   const Duration pause = nanoseconds(lease.ns / 3);
@@ -305,7 +306,7 @@ std::optional<Duration> JobRunner::plan_retry(Timestamp now) noexcept {
   delay = std::min(delay, retry.delay_max);
   const std::int64_t fifth = delay.ns / 5;
   const auto chance = random_.below(static_cast<std::uint64_t>(2 * fifth + 1));
-  // To a millisecond, as a record shows it.
+  // Rounded to a millisecond, as a log record shows it.
   const std::int64_t ms = (delay.ns - fifth + static_cast<std::int64_t>(chance)) / 1'000'000;
   delay = milliseconds(std::max<std::int64_t>(ms, 1));
   if (due_ && later(now, delay) >= *due_) return std::nullopt;

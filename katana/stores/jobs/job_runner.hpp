@@ -1,16 +1,16 @@
 // JobRunner: runs one job on a reactor, as its schedule says.
 //
-// Owns       its timer. A run is a task of the reactor (Reactor::tasks()), so a reactor that drains
-//            waits for it and begins none.
+// Owns       its timer. A run is a task of the reactor (Reactor::tasks()): a reactor that drains
+//            waits for it, and begins none.
 // Borrows    the reactor, the job, its status, the lock and the observer, which outlive it.
 // Thread     its reactor's; made, started and destroyed also by another while that does not run.
 // Allocates  frames of coroutines, for each run.
-// Fails      never: a run that fails is told to the observer with its cause, counted, and followed
-//            by a retry (JobOptions::retry) or the next tick. A run that the end of the program
+// Fails      never: a failed run is told to the observer with its cause, and counted. A retry
+//            (JobOptions::retry) or the next tick follows. A run that the end of the program
 //            cancels counts as failed.
-// Invariant  one run at a time, retries included. A tick that comes meanwhile, or that the reactor
-//            was too late for, is counted as skipped and not made up for: of those that were missed
-//            the last one is run.
+// Invariant  one run at a time, retries included. A tick that comes meanwhile is counted as skipped
+//            and not made up for. When the reactor was too late for several ticks, it runs the last
+//            of them, and counts the others as skipped.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Tracer;
 
 namespace katana::jobs {
 
-// What the runner needs of the program, and what it may use.
+// The objects of the program that a runner uses.
 struct JobRunnerOptions {
   JobLock* lock = nullptr;              // for JobOptions::one_instance, which needs one
   FailureObserver* failures = nullptr;  // null: the reactor's
@@ -49,16 +49,16 @@ class JobRunner final : private net::TimerEntry {
   // REQUIRES that no run is under way.
   ~JobRunner();
 
-  // From the reactor's next turn on.
+  // Runs the job from the reactor's next turn on.
   void start() noexcept;
-  // When the next tick is due; nothing before the first turn, and while a job that is due after its
-  // last run runs.
+  // The time of the next tick. Nothing before the first turn, and during a run of a job that is due
+  // after its last run.
   std::optional<Timestamp> due() const noexcept { return due_; }
 
  private:
   enum class Outcome : std::uint8_t { succeeded, other_instance, ending };
   class Run;
-  // What a run is for. The claim of a retry is a later tick, so that its fence is greater.
+  // The tick of a run, and its claim. The claim of a retry is a later tick: its fence is greater.
   struct Attempt {
     Timestamp tick;
     Timestamp claimed;
@@ -71,15 +71,15 @@ class JobRunner final : private net::TimerEntry {
   void begin_retry() noexcept;
   void begin_run(const Attempt& attempt) noexcept;
   void arm() noexcept;
-  // The job has gone too long without success when it has none until then.
+  // The time at which the job has gone too long without success, if it has none until then.
   Instant overdue_after(Timestamp wall) const noexcept;
   Task<void> run(Attempt attempt);
   Task<Result<Outcome>> try_once(Attempt attempt);
   Task<Result<void>> run_once(JobRun run);
   void add_attributes(trace::SpanRecord& record, const JobRun& run) const noexcept;
-  // While the claim, of `asked`, is renewed.
+  // Runs the job while it renews the claim, which was requested at `asked`.
   Task<Result<void>> run_leased(JobRun run, JobClaim claim, Instant asked);
-  // Ends when it is lost, with an Error.
+  // Renews the claim; ends with an Error when it is lost.
   Task<Result<void>> keep(JobClaim claim, Instant asked);
   Task<void> release(JobClaim claim, bool failed);
   void on_end(Instant began, const Result<Outcome>& outcome,

@@ -26,7 +26,7 @@ class JobRunnerTest : public net::ReactorTest {
     runner_.reset();
   }
 
-  // Notes when each run begins, and does what `work` says.
+  // Runs a job that notes the begin of each run, and then runs `work`.
   void run(Schedule schedule, JobOptions options = {}) {
     job_ = std::make_unique<Job>(Job{.name = "purge",
                                      .schedule = std::move(schedule),
@@ -227,7 +227,7 @@ TEST_F(JobRunnerTest, a_retry_that_would_come_after_the_next_tick_is_left_to_it)
   throws = "no disk";
   run(every(seconds(10)), {.retry = {.retries_max = 5, .delay = seconds(5)}});
   pass(seconds(32));
-  // One of 5 s fits into 10 s, one of 10 s after that does not.
+  // A delay of 5 s fits into 10 s, a further one of 10 s does not.
   EXPECT_EQ(statistics().retries, 2u);
   EXPECT_EQ(skipped(Skipped::running), 0u);
   run(every(seconds(10)), {.retry = {.retries_max = 5, .delay = seconds(60)}});

@@ -1,4 +1,4 @@
-// JobStatus: what is known of a job at any moment, for metrics, health checks and pages.
+// JobStatus: the present state of a job, for metrics, health checks and pages.
 //
 // Owns       its figures.
 // Borrows    nothing; instruments are handles.
@@ -20,7 +20,7 @@
 
 namespace katana::jobs {
 
-// Why a tick was not run.
+// The reason why a tick was not run.
 enum class Skipped : std::uint8_t {
   running,         // the run before had not ended
   late,            // the reactor came too late for it: the machine slept, or was overloaded
@@ -32,7 +32,7 @@ inline constexpr std::size_t skipped_count = 4;
 // As metrics name it: "running".
 Bytes name_of(Skipped why) noexcept;
 
-// What is known about the runs of one job on this process.
+// The counts and the last results of the runs of one job in this process.
 struct JobStatistics {
   bool running = false;                        // a run is under way
   std::uint64_t runs = 0;                      // that have ended
@@ -43,10 +43,10 @@ struct JobStatistics {
   Duration last_duration = {};                 // of the last run
   std::optional<Timestamp> last_success = {};  // its end; nothing: there was none
   std::string last_failure = {};               // of the last run; empty: it succeeded
-  // From then on it has gone too long without success, unless it runs.
+  // From then on the job has gone too long without success, unless it runs.
   Instant overdue_at = never;
 
-  // What a health check says at `now`.
+  // The result of a health check at `now`.
   Result<void> health(Instant now) const;
 };
 
@@ -77,7 +77,7 @@ class JobStatus {
   void begin(bool is_retry = false);
   // `failure` is empty when the run succeeded.
   void end(Timestamp wall, Duration took, std::string failure, Instant overdue_at);
-  // It did not run after all: another instance has the tick, or the program is about to end.
+  // The job did not run after all: another instance has the tick, or the program is about to end.
   void end_unused() noexcept;
   void skip(Skipped why, std::uint64_t count = 1) noexcept;
   void set_overdue_at(Instant at) noexcept;

@@ -2,20 +2,23 @@
 //
 //   claim: job, tick, until     → true: it is this instance's
 //
-// The instance with the claim runs the job, until it gives the claim back or `until` has come: an
-// instance that dies in a run does not block the others longer. With a lock that has a lease(), the
-// claim lasts for the lease, and the runner renews it while the job runs; a job whose lease is lost
-// is cancelled. A tick that was claimed is not claimed again: clocks that differ by less than the
-// time between two ticks run none of them twice.
+// The instance with the claim runs the job, until it gives the claim back or `until` has come. An
+// instance that dies in a run therefore blocks the others no longer than that.
 //
-// LocalJobLock: for instances in one process, and for tests. database/database_lock.hpp: by a
-// table. redis/redis_job_lock.hpp: in Redis.
+// With a lock that has a lease(), the claim lasts for the lease, and the runner renews it while the
+// job runs. A job whose lease is lost is cancelled.
+//
+// A tick that was claimed is not claimed again. Therefore no tick runs twice while the clocks of
+// the instances differ by less than the time between two ticks.
+//
+// LocalJobLock: for instances in one process, and for tests. database/database_lock.hpp: a lock in
+// a table. redis/redis_job_lock.hpp: a lock in Redis.
 //
 // Owns       LocalJobLock the last claim of each job.
 // Thread     calls: by coroutines of any reactor. LocalJobLock any.
 // Allocates  a coroutine frame for each call.
-// Fails      an Error: the lock could not be asked, so the tick is not run, and counts as failed.
-// Invariant  of all calls with one job and tick one at most gives true.
+// Fails      an Error: the lock could not be asked. The tick is not run, and counts as failed.
+// Invariant  at most one of all calls with one job and tick returns true.
 #pragma once
 
 #include <map>
@@ -45,7 +48,7 @@ class JobLock {
   // The run of this claim has ended; others may claim later ticks from `free_at` on.
   virtual Task<Result<void>> release(JobClaim claim, Timestamp free_at) = 0;
 
-  // How long a claim lasts unless it is renewed. Zero: until JobClaim::until.
+  // The time for which a claim lasts unless it is renewed. Zero: until JobClaim::until.
   virtual Duration lease() const noexcept { return {}; }
   // Extends the claim by a lease from now on. False: it had ended, and another instance may have
   // one.

@@ -8,19 +8,19 @@
 // As text, in configuration: "every 10m", "after 30s", "15 3 * * *", "@daily",
 // "CRON_TZ=Europe/Berlin 15 3 * * *" (also "TZ=").
 //
-// In a zone whose clocks change: an expression that names hours is due once a day: a time that the
-// clocks skip is due at the change, and of a time that they show twice the first one counts. An
-// expression whose hours begin with * goes on through the change: */15 stays a quarter of an hour.
+// In a zone whose clocks change, an expression that names hours is due once a day. A time that the
+// clocks skip is due at the change; if they show a time twice, the first one counts. An expression
+// whose hours begin with * goes on through the change: */15 stays a quarter of an hour.
 //
 // The ticks of every() and cron() are the same for all instances of a program and for all its
-// restarts, so a job that is due every hour runs also where the program restarts every half an
-// hour, and instances can agree on who runs which tick (lock.hpp).
+// restarts. Therefore a job that is due every hour runs also where the program restarts every half
+// an hour. Instances can agree which of them runs a tick (lock.hpp).
 //
 // Owns       its values.
 // Thread     a value.
 // Allocates  texts and messages.
-// Fails      parse() says what was expected. A literal of cron() is judged by the compiler; check()
-//            says that the system has no such time zone.
+// Fails      parse() with an Error that names the expected form. The compiler checks a literal of
+//            cron(); check() fails when the system has no such time zone.
 // Invariant  next(t) > t.
 #pragma once
 
@@ -40,7 +40,7 @@
 
 namespace katana::jobs {
 
-// Bounds of every() and after(); what is beyond them is refused.
+// Bounds of every() and after(); other intervals are refused.
 inline constexpr Duration interval_min = milliseconds(10);
 inline constexpr Duration interval_max = seconds(std::int64_t{366} * 24 * 3600);
 
@@ -49,18 +49,18 @@ class Schedule {
   // At multiples of an interval, an interval after the last run, or by the calendar.
   enum class Kind : std::uint8_t { every, after, cron };
 
-  // Reads the forms above. An Error names what is wrong and what is allowed.
+  // Reads the forms above. An Error names the mistake and the allowed forms.
   static Result<Schedule> parse(Bytes text);
 
   Schedule(const CronExpression& expression) noexcept : kind_(Kind::cron), cron_(expression) {}
   Schedule(const CronExpression& expression, Bytes zone);
   Kind kind() const noexcept { return kind_; }  // which of the three forms it has
-  // Of every() and after().
+  // The interval of every(), or the pause of after().
   Duration interval() const noexcept { return interval_; }
   // An Error: an interval beyond interval_min and interval_max, or an unknown time zone.
   Result<void> check() const;
 
-  // The first tick behind `time`. With after(): of a run that ended then.
+  // The first tick behind `time`. With after(): the tick that follows a run which ended then.
   Timestamp next(Timestamp time) const noexcept;
   // Ticks that are due, of which a job runs the last.
   struct Passed {
@@ -71,7 +71,7 @@ class Schedule {
   // The ticks from `first`, which is one, to `now`, which is not before it.
   Passed passed(Timestamp first, Timestamp now) const noexcept;
 
-  // What parse() reads as the same schedule.
+  // The text that parse() reads as the same schedule.
   std::string text() const;
   bool operator==(const Schedule& other) const noexcept {
     return kind_ == other.kind_ && interval_ == other.interval_ && cron_ == other.cron_ &&
@@ -91,15 +91,15 @@ class Schedule {
   std::shared_ptr<const TimeZone> zone_;  // null: UTC, or unknown
 };
 
-// At whole multiples of the interval, the same on every instance.
+// Due at whole multiples of the interval, the same on every instance.
 inline Schedule every(Duration interval) noexcept {
   return Schedule(Schedule::Kind::every, interval);
 }
-// So long after the run before has ended.
+// Due `pause` after the end of the previous run.
 inline Schedule after(Duration pause) noexcept { return Schedule(Schedule::Kind::after, pause); }
-// What is not known to the compiler is for Schedule::parse().
+// An expression in UTC. For a text that the compiler does not know use Schedule::parse().
 inline Schedule cron(const CronExpression& expression) noexcept { return Schedule(expression); }
-// By the clocks of a zone, such as "Europe/Berlin".
+// An expression by the clocks of a zone, such as "Europe/Berlin".
 inline Schedule cron(const CronExpression& expression, Bytes zone) {
   return Schedule(expression, zone);
 }

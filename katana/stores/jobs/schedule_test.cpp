@@ -44,7 +44,7 @@ TEST(Schedule, ticks_that_passed_are_counted_and_the_last_one_is_known) {
     EXPECT_EQ(schedule.passed(first, first).count, 1u);
   }
   EXPECT_EQ(after(seconds(600)).passed(first, now).count, 1u);
-  // A machine that slept for a year: bounded, whatever the schedule.
+  // A machine slept for a year: the count is bounded, whatever the schedule.
   EXPECT_EQ(cron("* * * * *").passed(first, stamp("2027-11-24T10:00:00Z")).count,
             Schedule::count_max);
 }

@@ -24,9 +24,9 @@ using std::chrono::sys_seconds;
 // RFC 9636 §3.2: of the 64-bit block.
 constexpr std::size_t header_bytes = 44;
 constexpr std::int64_t offset_s_max = 26 * 3600;
-// What is earlier or later is a time of no program, and its year no std::chrono::year.
+// No program needs a time outside of these bounds, and its year is no std::chrono::year.
 constexpr std::int64_t time_s_max = std::int64_t{253'402'300'800};  // the year 10000
-// More than clocks are ever changed by (a day, where a zone crossed the date line), twice.
+// More than twice the largest change of clocks, which is a day where a zone crossed the date line.
 constexpr seconds around{52 * 3600};
 
 std::unexpected<Error> malformed(std::string_view what) {
@@ -305,7 +305,7 @@ std::array<RuleChange, 6> changes_around(const ZoneRule& rule, sys_seconds time)
   const std::chrono::year_month_day date(std::chrono::floor<days>(inside));
   std::array<RuleChange, 6> changes;
   std::size_t count = 0;
-  // Of two at one moment (daylight-saving time all year) the one that is added last holds.
+  // If two changes are at one moment (daylight-saving time all year), the one added last holds.
   const auto add = [&](const RuleChange& change) {
     std::size_t place = count++;
     for (; place > 0 && changes[place - 1].at > change.at; --place) {

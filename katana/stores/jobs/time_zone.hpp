@@ -10,10 +10,10 @@
 // Owns       its transitions.
 // Thread     immutable; load() any.
 // Allocates  when it is read.
-// Fails      load() names the zone and what is wrong: its name, a file that is missing, or what of
-//            the file is malformed. No content of a file leads beyond it.
-// Invariant  local times ascend with to_utc(): of two that a clock shows one after another the
-//            second is not mapped to an earlier moment.
+// Fails      load() with an Error that names the zone and the fault: its name, a missing file, or
+//            the malformed part of the file. No content of a file makes it read beyond the end.
+// Invariant  to_utc() keeps the order of local times: the later of two is not mapped to an earlier
+//            moment.
 #pragma once
 
 #include <chrono>
@@ -29,9 +29,9 @@
 
 namespace katana::jobs {
 
-// When the clocks of a zone change in each year, as POSIX writes it.
+// The time in each year at which the clocks of a zone change, as POSIX writes it.
 struct YearlyChange {
-  // How the day is written: Jn (without 29 February), n, or Mm.w.d.
+  // The form of the day: Jn (without 29 February), n, or Mm.w.d.
   enum class Kind : std::uint8_t { julian, day_of_year, weekday_of_month };
   Kind kind = Kind::julian;  // of this change
   int day = 0;               // 1 to 365, 0 to 365, or a weekday
@@ -42,14 +42,14 @@ struct YearlyChange {
   std::chrono::sys_seconds in_year(int year) const noexcept;  // by the clock before the change
 };
 
-// The footer of a file: what holds after its last transition.
+// The footer of a file: the rule after its last transition.
 struct ZoneRule {
   std::int64_t standard_s = 0;         // east of UTC
   std::int64_t daylight_s = 0;         // east of UTC, while daylight-saving time holds
   std::optional<YearlyChange> begins;  // of daylight-saving time; none: there is none
   YearlyChange ends = {};              // of daylight-saving time
 
-  // Of a text such as "CET-1CEST,M3.5.0,M10.5.0/3".
+  // Reads a text such as "CET-1CEST,M3.5.0,M10.5.0/3".
   static Result<ZoneRule> parse(Bytes text);
 };
 
@@ -68,7 +68,8 @@ class TimeZone {
   std::chrono::seconds offset_at(std::chrono::sys_seconds time) const noexcept;
   // The next moment at which the offset may change; max(): there is none.
   std::chrono::sys_seconds change_after(std::chrono::sys_seconds time) const noexcept;
-  // The first moment at which clocks show this. What they skip: the moment of the change.
+  // The first moment at which clocks show this time. For a time that they skip: the moment of the
+  // change.
   std::chrono::sys_seconds to_utc(std::chrono::local_seconds local) const noexcept;
   std::chrono::local_seconds to_local(std::chrono::sys_seconds time) const noexcept {
     return std::chrono::local_seconds(time.time_since_epoch() + offset_at(time));

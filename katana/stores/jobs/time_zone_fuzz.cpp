@@ -1,5 +1,5 @@
-// Invariant: any bytes are a time zone or an error; a zone has an offset for every moment, changes
-// ascend, and a local time comes from a moment that is not behind the one it was made of.
+// Invariant: any bytes are a time zone or an error. A zone has an offset for every moment, and its
+// changes ascend. to_utc(to_local(t)) is not later than t.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

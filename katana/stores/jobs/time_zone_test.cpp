@@ -42,7 +42,7 @@ class TimeZoneTest : public ::testing::Test {
   }
 };
 
-// What the C library says of a zone.
+// A zone as the C library knows it.
 class LibraryZone {
  public:
   explicit LibraryZone(const std::string& name) {
@@ -76,7 +76,7 @@ TEST_F(TimeZoneTest, every_zone_of_the_system_has_the_offsets_that_the_c_library
     ASSERT_TRUE(zone) << name << ": " << zone.error().describe();
     const LibraryZone library(name);
     for (int round = 0; round < 20; ++round) {
-      // From 1902 to 2150.
+      // A time from 1902 to 2150.
       const auto time = static_cast<std::time_t>(random.below(7'826'000'000)) - 2'145'000'000;
       ASSERT_EQ(zone->offset_at(sys_seconds(seconds(time))), library.offset_at(time))
           << name << " at " << time;

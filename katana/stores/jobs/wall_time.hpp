@@ -1,12 +1,13 @@
-// WallTime: the system's clock to the microsecond, made of what a reactor knows: its monotonic
-// time, and the whole seconds of the system's clock at its turns.
+// WallTime: the system's clock to the microsecond. It is computed from a reactor's monotonic time,
+// and from the whole seconds of the system's clock at its turns.
 //
 // Owns       the difference of the two.
 // Thread     one.
 // Allocates  never.
 // Fails      never.
-// Invariant  it is behind the system's clock by less than a second, less the longer it is asked,
-//            and never ahead of it by more than step_max: that is a clock that was set back.
+// Invariant  it is behind the system's clock by less than a second, and by less the more often it
+//            is asked. It is never ahead by more than step_max: a larger lead means that the clock
+//            was set back.
 #pragma once
 
 #include <chrono>

@@ -1,14 +1,15 @@
-// Call<T>: what `co_await redis.get(key)` awaits.
+// Call<T>: the awaitable of `co_await redis.get(key)`.
 //
 //   redis::Result<std::optional<std::string>> found = co_await redis.get("user:7");
 //
 // Owns       the command, and its place in the order of replies until the reply has come.
 // Borrows    its Client, and a Script, until it is over.
 // Thread     a reactor's.
-// Allocates  one piece of the recycler, the command, and what the reply needs.
-// Fails      a Result, with an Error of its kind. Throws std::logic_error where no reactor is.
-// Invariant  destroying the coroutine is safe at any time: a command that was not sent is not sent
-//            any more; the reply to one that was is dropped, and is given to no other call.
+// Allocates  one piece of the recycler, the command, and the reply.
+// Fails      a Result, with an Error of its kind. Throws std::logic_error on a thread without a
+//            reactor.
+// Invariant  destroying the coroutine is safe at any time. A command that was not sent is then
+//            never sent. The reply to a sent command is dropped, and given to no other call.
 #pragma once
 
 #include <coroutine>
@@ -24,7 +25,7 @@ namespace katana::redis {
 
 namespace detail {
 
-// What is the same for every type of reply.
+// The part of a call that is the same for every type of reply.
 class PlainCall {
  public:
   PlainCall(const std::shared_ptr<Shared>& shared, Command command, const CallOptions& options,
@@ -60,7 +61,7 @@ class PlainCall {
 template <class T>
 class [[nodiscard]] Call {
  public:
-  // What the reply says. The name of the command is for the error of one that says something else.
+  // Converts the reply. The name of the command is for the error of a reply of another type.
   using Convert = Result<T> (*)(Reply&& reply, Bytes command);
 
   Call(const std::shared_ptr<Shared>& shared, Command command, const CallOptions& options,
@@ -69,7 +70,7 @@ class [[nodiscard]] Call {
   Call(Call&&) noexcept = default;
   Call& operator=(Call&&) = delete;
 
-  // What the coroutine's frame has while it waits.
+  // The awaiter in the coroutine's frame while it waits.
   struct Awaiter {
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> waiting) { return call.call_.begin(waiting); }

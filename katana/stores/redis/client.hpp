@@ -4,19 +4,23 @@
 //   co_await redis.set("greeting", "hello", {.time_to_live = seconds(30)});
 //   auto greeting = co_await redis.get("greeting");
 //
-// Each reactor has one connection, which is made by the first call and kept. The commands of one
-// turn, of all handlers, go out in one send, and no call waits for another's reply:
-// pipelining without a pipeline in the code.
+// Each reactor has one connection, which is made by the first call and kept. One send carries the
+// commands of one turn, of all handlers. No call waits for another's reply: this is pipelining
+// without a pipeline in the code.
 //
-// Commands that would take the connection for themselves, or change it for all others, are refused
-// with Kind::refused: blocking ones (BLPOP, XREAD with BLOCK), MULTI and WATCH (take a Script),
-// SUBSCRIBE (take katana/stores/bus), SELECT, AUTH, MONITOR and their like.
+// Commands that would block the connection, or change it for all other calls, fail with
+// Kind::refused:
 //
-// Owns       a share of what its copies and connections have.
+//   BLPOP, XREAD with BLOCK and other blocking commands
+//   MULTI and WATCH                                       use a Script
+//   SUBSCRIBE                                             use katana/stores/bus
+//   SELECT, AUTH, MONITOR and similar commands
+//
+// Owns       a share of the state of its copies and connections.
 // Thread     calls: a reactor's; status() and totals() any.
 // Allocates  see Call.
-// Fails      make() names the option. A call with an Error of its kind: what may have taken effect
-//            is Kind::unknown_outcome, and nothing is ever sent twice.
+// Fails      make() names the option. A call with an Error of its kind. A command that may have
+//            taken effect fails with Kind::unknown_outcome; no command is sent twice.
 // Invariant  see Pipeline.
 #pragma once
 
@@ -103,7 +107,7 @@ class Client {
   const Options& options() const noexcept { return shared_->options(); }
   // Applies to new connections; existing ones stay. Any thread.
   void set_password(SecretText password) const { shared_->set_password(std::move(password)); }
-  // For what has its own connection.
+  // The state that parts with their own connection share.
   const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
 
  private:

@@ -1,5 +1,5 @@
-// The client against a real server: every kind of call, and what happens when the server is killed,
-// stopped, or full.
+// Tests of the client against a real server: every kind of call, and calls while the server is
+// killed, stopped, or full.
 #include "katana/stores/redis/client.hpp"
 
 #include <deque>
@@ -254,7 +254,7 @@ TEST_F(OutageTest, a_server_that_is_killed_and_started_again_is_used_again) {
   EXPECT_TRUE(lost.error().kind() == Kind::unavailable || lost.error().kind() == Kind::lost_reply)
       << lost.error().describe();
   EXPECT_TRUE(lost.error().retryable());
-  // In the outage calls fail at once, once wait_while_down is over.
+  // Calls in the outage fail at once when wait_while_down is over.
   ASSERT_TRUE(turn_until(reactor(), [&] {
     const Instant since = reactor().now();
     const auto again = run(wait(redis.get("k")));
@@ -282,7 +282,7 @@ TEST_F(OutageTest, calls_wait_for_a_server_that_is_back_soon) {
     server.start();
     ASSERT_TRUE(turn_until(reactor(), [&] { return waiting.done(); }));
   }
-  // It was queued while the connection was still thought to be up, or after it was lost.
+  // The command was queued while the connection still counted as up, or after it was lost.
   const auto set = waiting.result();
   if (!set) {
     EXPECT_EQ(set.error().kind(), Kind::unknown_outcome) << set.error().describe();

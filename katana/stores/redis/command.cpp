@@ -21,7 +21,7 @@ void append_part(Text& text, Bytes part) {
   resp::write_part(part, text.data() + before);
 }
 
-// The part that begins at `at`, which goes on behind it.
+// Returns the part that begins at `at`, and moves `at` behind it.
 Bytes read_part(Bytes text, std::size_t& at) noexcept {
   std::size_t size = 0;
   const char* const end = text.data() + text.size();

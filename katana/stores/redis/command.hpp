@@ -1,9 +1,9 @@
-// Command: what is asked of Redis: a name and its arguments, as bytes that are sent as they are.
+// Command: a command of Redis: a name and its arguments, as bytes that are sent as they are.
 //
 //   redis::Command command("SET", key, value, "PX", 1500);
 //   for (const Row& row : rows) command.add(row.text());
 //
-// Owns       what was added, copied.
+// Owns       copies of the arguments.
 // Thread     a value; move-only.
 // Allocates  from the recycler, as it grows.
 // Fails      never: arguments are counted bytes, so none can become another argument or command.
@@ -36,11 +36,12 @@ class Command {
   Command(Command&&) noexcept = default;
   Command& operator=(Command&&) noexcept = default;
 
-  // One argument behind the others, copied. Any bytes.
+  // Appends a copy of one argument, which may be any bytes.
   Command& add(Bytes argument);
-  // Without the terminating zero.
+  // Appends the text without the terminating zero.
   Command& add(const char* argument) { return add(Bytes(argument)); }
-  // In decimal digits; a floating-point number with as many as read back the same.
+  // Appends the number in decimal digits; a floating-point number with enough of them to read back
+  // the same.
   template <class Number>
     requires(std::is_arithmetic_v<Number> && !std::same_as<Number, bool> &&
              !std::same_as<Number, char>)
@@ -50,18 +51,18 @@ class Command {
     return add(Bytes(text, static_cast<std::size_t>(end - text)));
   }
 
-  // For messages, and for what must not be sent.
+  // The name, for messages, and for the check of commands that must not be sent.
   Bytes name() const noexcept;
   // "RESET" in SCRIPT RESET; empty: it has no argument.
   Bytes first_argument() const noexcept;
-  // In any case of letters.
+  // True when one of the arguments is `upper`, in any case of letters.
   bool has_argument(Bytes upper) const noexcept;
   std::uint32_t argument_count() const noexcept { return count_ - 1; }
   std::size_t wire_bytes() const noexcept;
-  // As it is sent. Valid until the next call of a member that is not const.
+  // The bytes to send; valid until the next call of a member that is not const.
   Bytes wire() noexcept;
 
-  // Its memory is given back; only its destructor may follow.
+  // Gives its memory back; only the destructor may follow.
   void release() noexcept { text_ = Text(); }
 
   // Another command, by its name and its first argument, with the arguments behind them.

@@ -1,4 +1,4 @@
-// Counters: what a client has done on one reactor, and what it holds; Totals: on all of them.
+// Counters: the counts of a client on one reactor. Totals: those of all reactors.
 //
 // Owns       numbers.
 // Thread     its reactor's adds; any reads.
@@ -29,7 +29,7 @@ struct Counters {
   Tally waiting_bytes;     // of those that are not written
 };
 
-// The same of all reactors together; what waits is that of now.
+// The sums of all reactors; the waiting ones are those of now.
 struct Totals {
   std::uint64_t commands = 0;          // sent
   std::uint64_t server_errors = 0;     // replies that are errors

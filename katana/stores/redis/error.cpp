@@ -25,7 +25,7 @@ Code code_of(Kind kind) noexcept {
   return Code::internal;
 }
 
-// With the command and the detail as the cause, which only the log shows.
+// Makes an Error with the command and the detail as the cause, which only the log shows.
 katana::Error with_detail(Kind kind, std::string_view what, std::string_view command,
                           std::string_view detail) {
   if (command.empty() && detail.empty()) return {code_of(kind), std::string(what)};
@@ -35,12 +35,12 @@ katana::Error with_detail(Kind kind, std::string_view what, std::string_view com
       .within(std::string(what));
 }
 
-// What a server says when it cannot serve at present, and has done nothing.
+// Prefixes of the errors of a server that cannot serve at present, and has done nothing.
 constexpr std::array<std::string_view, 9> not_now = {"LOADING",     "READONLY", "MASTERDOWN",
                                                      "CLUSTERDOWN", "TRYAGAIN", "BUSY",
                                                      "OOM",         "MISCONF",  "NOREPLICAS"};
 
-// The words in capitals that Redis begins an error with; empty: it has none.
+// The word in capitals at the begin of an error of Redis; empty: it has none.
 std::string_view prefix_of(std::string_view line) noexcept {
   const std::string_view word = line.substr(0, line.find(' '));
   const bool is_prefix = !word.empty() && std::ranges::all_of(word, [](char c) {

@@ -1,4 +1,4 @@
-// Error of Redis: a katana::Error that also knows its kind, and what the server said.
+// Error of Redis: a katana::Error that also has a kind, and the server's error text.
 //
 //   if (answer.error().kind() == redis::Kind::server && answer.error().prefix() == "WRONGTYPE") …
 //
@@ -6,8 +6,8 @@
 // Thread     a value.
 // Allocates  when made.
 // Fails      never.
-// Invariant  describe() has the command's name, never its keys, values or scripts, and never the
-//            password. message(), which a client may be shown, has not even what the server said.
+// Invariant  describe() has the command's name, but no keys, values or scripts, and no password.
+//            A client may be shown message(), which does not have the server's text either.
 //
 // Result<T> of this namespace turns into katana::Result<T> wherever one is expected.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace katana::redis {
 
-// Why a call failed, and whether anything was done.
+// The cause of a failure, and whether the command may have taken effect.
 enum class Kind : std::uint8_t {
   server,           // the server refused the command: prefix() says how
   timeout,          // the deadline came, and nothing was done: it was not sent, or only reads
@@ -35,18 +35,18 @@ enum class Kind : std::uint8_t {
 // The enumerator's name, as metrics and messages have it.
 std::string_view kind_name(Kind kind) noexcept;
 
-// For one call. Slices into a katana::Error, whose code follows from the kind.
+// The error of one call. Slices into a katana::Error, whose code follows from the kind.
 class Error : public katana::Error {
  public:
   // `command`: its name alone. `detail` is for the log.
   Error(Kind kind, std::string_view what, std::string_view command = {},
         std::string_view detail = {});
-  // What the server said, as in "WRONGTYPE Operation against a key holding the wrong kind".
+  // The error of a server's text, as "WRONGTYPE Operation against a key holding the wrong kind".
   static Error of_server(std::string_view line, std::string_view command);
 
-  // What to branch on.
+  // The kind of the failure, for the caller to branch on.
   Kind kind() const noexcept { return kind_; }
-  // Of what the server said its first word, as in "WRONGTYPE", "NOSCRIPT"; else empty.
+  // The first word of the server's text, as "WRONGTYPE" or "NOSCRIPT"; otherwise empty.
   std::string_view prefix() const noexcept { return prefix_; }
   // Nothing was done, or nothing that matters: the same call may succeed now.
   bool retryable() const noexcept {
@@ -59,11 +59,11 @@ class Error : public katana::Error {
   std::string prefix_;
 };
 
-// What calls of this namespace give.
+// The result of calls of this namespace.
 template <class T>
 using Result = std::expected<T, Error>;
 
-// As the constructor of Error.
+// Makes an Error; the parameters are those of its constructor.
 inline std::unexpected<Error> fail(Kind kind, std::string_view what, std::string_view command = {},
                                    std::string_view detail = {}) {
   return std::unexpected(Error(kind, what, command, detail));

@@ -9,7 +9,7 @@ std::unexpected<katana::Error> refused(Code code, std::string what) {
   return katana::fail(code, std::move(what));
 }
 
-// Of the first reply, to HELLO.
+// Checks the first reply, to HELLO.
 katana::Result<void> check_hello(const Reply& reply) {
   if (reply.is_error()) {
     const std::string& said = reply.text();

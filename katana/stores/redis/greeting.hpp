@@ -1,11 +1,11 @@
-// Greeting: what is said first on a connection: HELLO 3 with who we are, and SELECT.
+// Greeting: the first commands on a connection: HELLO 3 with user and client name, and SELECT.
 //
-// Owns       what it has learned of the server.
+// Owns       the facts that it has learned of the server.
 // Borrows    the options.
 // Thread     its connection's.
 // Allocates  the text.
-// Fails      take() with what the server refused; never with the password.
-// Invariant  a server that is a replica, or a Sentinel, is not talked to.
+// Fails      take() with an Error that names the server's refusal; never the password.
+// Invariant  a server that is a replica, or a Sentinel, gets no other commands.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class Greeting {
  public:
   explicit Greeting(const Options& options) noexcept : options_(options) {}
 
-  // From the first command on. `say` is called with each.
+  // Begins anew, and calls `say` with each command.
   template <class Say>
   void begin(Bytes password, Say&& say) {
     left_ = 1;
@@ -34,10 +34,10 @@ class Greeting {
     Command select("SELECT", options_.database);
     say(select.wire());
   }
-  // Replies are still its own.
+  // True while replies belong to the greeting.
   bool is_going() const noexcept { return left_ > 0; }
   void end() noexcept { left_ = 0; }
-  // The next of them. An Error: the server cannot be used.
+  // Takes the next reply of the greeting. An Error: the server cannot be used.
   katana::Result<void> take(const Reply& reply);
 
  private:

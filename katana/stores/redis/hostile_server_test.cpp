@@ -1,5 +1,5 @@
-// Servers that lie, stall, flood and hang up: each call ends with an Error of its kind, the
-// connection is given up, and the next one is good.
+// Servers that lie, stall, flood and hang up. Each call ends with an Error of its kind, and the
+// connection is given up. The next connection is good.
 #include "katana/stores/redis/redis_fixture_test.hpp"
 
 namespace katana::redis {
@@ -111,7 +111,7 @@ TEST_F(HostileServerTest, a_flood_of_pushes_is_counted_and_passed_over) {
     }
   });
   Options options = options_for(server.url());
-  // Under a sanitizer beside other work they take some seconds.
+  // Under a sanitizer, and beside other work, the calls take some seconds.
   options.timeout = options.stalled_after = seconds(60);
   Client redis = client_of(std::move(options));
   const auto pong = run(wait(redis.ping()));

@@ -1,8 +1,8 @@
-// The connection of a Listener says, behind its greeting,
+// The connection of a Listener sends these commands behind its greeting:
 //
 //   CLIENT TRACKING ON BCAST PREFIX …, SUBSCRIBE …, PING
 //
-// and hears when the reply to that PING is there: everything before it has been done by then.
+// It hears when the reply to that PING is there: the server has executed the commands by then.
 #include "katana/stores/redis/listener.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@
 namespace katana::redis {
 namespace detail {
 
-// What somebody wants to hear.
+// A channel, or a prefix of keys, that a Hearer wants to hear.
 struct Wish {
   enum class State : std::uint8_t { wanted, asked, heard };
   std::string name;  // of a channel, or the prefix of keys
@@ -35,7 +35,7 @@ struct Wish {
 
 using detail::Wish;
 
-// What the reactors of the process have in common.
+// The state that all reactors of the process share.
 class Listener::State : public std::enable_shared_from_this<State> {
  public:
   explicit State(std::shared_ptr<Shared> shared) noexcept : shared_(std::move(shared)) {}
@@ -47,17 +47,18 @@ class Listener::State : public std::enable_shared_from_this<State> {
 
   // ---- of the connection, on its reactor ----
   std::vector<Wish> take_new();
-  // It hears all that take_new() gave so far.
+  // Called when the connection hears all wishes that take_new() gave so far.
   void note_hearing() noexcept;
   void note_away() noexcept { hears_.store(false, std::memory_order_release); }
-  // It ends with its reactor, and gives back what it was to hear.
+  // Called when the connection ends with its reactor; it gives its wishes back.
   void note_end(std::vector<Wish> wishes) noexcept;
 
  private:
   const std::shared_ptr<Shared> shared_;
-  // release and acquire: who sees that it hears puts nothing where on_missed() has been already.
+  // release and acquire: a caller that sees `true` stores no value that an earlier on_missed()
+  // would have had to remove.
   std::atomic<bool> hears_ = false;
-  // relaxed: a glance, so that those who start it each time need no lock.
+  // relaxed: a first look, which spares callers that call start() each time the lock.
   std::atomic<bool> is_begun_ = false;
   std::mutex mutex_;              // guards what follows
   net::Reactor* home_ = nullptr;  // null: there is no connection
@@ -142,7 +143,8 @@ class Line final : public net::Attachment, private upstream::Owner, private net:
     return true;
   }
 
-  // What is wanted and was not asked for, and a PING, whose reply says that it is heard.
+  // Sends the commands for new wishes, and a PING: its reply shows that the server has executed
+  // them.
   void ask() {
     for (Wish& each : state_->take_new()) wishes_.push_back(std::move(each));
     Command track("CLIENT", "TRACKING", "ON", "BCAST");
@@ -241,7 +243,7 @@ class Line final : public net::Attachment, private upstream::Owner, private net:
   upstream::Connection connection_;
 };
 
-// To the reactor of the connection, which destroys it.
+// A message to the reactor of the connection, which destroys the message.
 struct MoreIsWanted final : Message {
   MoreIsWanted(net::Reactor& to, std::shared_ptr<Listener::State> of)
       : Message([](Message& message) noexcept {

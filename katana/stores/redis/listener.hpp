@@ -1,5 +1,5 @@
-// Listener: what Redis says without being asked: messages of channels, and which keys were changed
-// (client-side caching), over one connection of the process.
+// Listener: hears the pushes of Redis over one connection of the process: messages of channels, and
+// names of changed keys (client-side caching).
 //
 //   redis::Listener listener(redis);
 //   listener.track("katana:cache:", heard);   // CLIENT TRACKING ON BCAST PREFIX katana:cache:
@@ -9,21 +9,21 @@
 //   away ──start(), connected, all is asked for──▶ hears ──connection lost──▶ away
 //                                                    └─ on_missed() of each Hearer, first of all
 //
-// Redis does not keep messages while it is away, and they never come. on_missed() tells each
-// Hearer when it begins to hear, for the first time and again.
+// Redis keeps no messages for a listener that is away: they never come. The listener calls
+// on_missed() of each Hearer when it begins to hear, for the first time or again.
 //
-// The connection lives on the reactor of the first start(), and when that has ended on the reactor
-// of the next one. It is asked by PING, so that a server that hangs is noticed within twice
+// The connection lives on the reactor of the first start(). When that has ended, it lives on the
+// reactor of the next one. The listener sends PING: it notices a server that hangs within twice
 // Options::stalled_after.
 //
-// Owns       a share of the client and of what it has heard for; the connection is the reactor's.
+// Owns       a share of the client and of its wishes; the connection is the reactor's.
 // Borrows    hearers by weak pointers: one that is gone is not told.
 // Thread     any. Hearers are called on the reactor of the connection, one call at a time.
-// Allocates  when something is asked for, and for what is heard.
+// Allocates  for each track() and subscribe(), and for each push.
 // Fails      never: a connection that is lost, or refused, is made again, and Client::status() says
 //            why. start() without a place for a connection (Options::connections_max) hears
 //            nothing.
-// Invariant  hears() is false before what is missed, and on_missed() comes behind it.
+// Invariant  hears() is false before a message is missed, and on_missed() comes behind it.
 #pragma once
 
 #include <memory>
@@ -38,12 +38,12 @@ namespace katana::redis {
 class Hearer {
  public:
   virtual ~Hearer() = default;
-  // What came for subscribe().
+  // A message of a subscribed channel.
   virtual void on_message(Bytes channel, Bytes message) noexcept { (void)channel, (void)message; }
-  // Of track(): somebody, this process included, wrote or removed the key, or its time is over.
+  // A tracked key was written or removed by any client, this process included, or has expired.
   virtual void on_changed(Bytes key) noexcept { (void)key; }
-  // From here on it hears. Of what was said before something may have been missed; of track() any
-  // key may have changed, as after FLUSHALL.
+  // The Hearer hears from here on. It may have missed earlier messages, and any tracked key may
+  // have changed, as after FLUSHALL.
   virtual void on_missed() noexcept = 0;
 };
 
@@ -53,13 +53,13 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // Keys that begin with `prefix`, which is not the beginning of another one's. For as long as the
-  // connection lasts: there is no way back but the end of the hearer.
+  // Hears of changes of keys that begin with `prefix`. No tracked prefix may be the beginning of
+  // another one. Tracking lasts until the hearer ends: it cannot be undone before.
   void track(std::string prefix, std::weak_ptr<Hearer> hearer);
   void subscribe(std::string channel, std::weak_ptr<Hearer> hearer);
-  // On a reactor: connects, if no other caller does.
+  // Connects on this reactor, unless another reactor has the connection.
   void start();
-  // All that was asked for is heard.
+  // True when all tracked keys and subscribed channels are heard.
   bool hears() const noexcept;
 
   class State;

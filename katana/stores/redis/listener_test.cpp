@@ -1,4 +1,5 @@
-// A Listener against a real server: what others say is heard, and what was missed is told.
+// Tests of a Listener against a real server: it hears messages of other clients, and tells that it
+// missed some.
 #include "katana/stores/redis/listener.hpp"
 
 #include "katana/stores/redis/redis_fixture_test.hpp"

@@ -5,7 +5,8 @@
 namespace katana::redis {
 namespace {
 
-// The time in microseconds, unless the last token was not below it: what is held, and what was.
+// Takes the lock. The token is the time in microseconds, or a larger number when the last token was
+// not below it. KEYS: the held lock, the last token.
 const Script acquire_script(R"(
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 local time = redis.call('TIME')

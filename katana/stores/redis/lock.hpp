@@ -8,20 +8,20 @@
 //     co_await locks.release(**lease);
 //   }
 //
-// A lease can expire while its holder still runs: the holder was paused, or could not reach
-// Redis. To prevent a late write, the protected system stores the token with each write and
-// rejects a smaller one. Tokens grow for each name, also when Redis is
-// restarted without its data, as long as its machine's clock does not go back.
+// A lease can expire while its holder still runs: the holder was paused, or could not reach Redis.
+// To prevent a late write, the protected system stores the token with each write and rejects
+// a smaller one. Tokens grow for each name, also when Redis is restarted without its data, as long
+// as its machine's clock does not go back.
 //
-// One Redis server has the locks. When a replica takes over, two may hold one lock at a time, which
-// the token tells apart.
+// One Redis server has the locks. When a replica takes over, two holders may have one lock at
+// a time; the token tells them apart.
 //
 // Owns       a share of the client.
 // Thread     any reactor's.
 // Allocates  as the client's calls do.
 // Fails      with the client's Error. When try_acquire() fails with Kind::unknown_outcome the
 //            lock may be taken without a holder until its lease ends.
-// Invariant  of all calls one holds a name at a time, by the clock of the server.
+// Invariant  one holder has a name at a time, by the clock of the server.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ class LockTable {
 
   // Nothing: another one holds it. `lease`: at least a millisecond.
   Task<Result<std::optional<HeldLock>>> try_acquire(std::string name, Duration lease) const;
-  // From now on it lasts so long. False: it has ended, and another holder may have the name.
+  // Renews the lock for `lease` from now on. False: it has ended, and another holder may have the
+  // name.
   Task<Result<bool>> renew(HeldLock lock, Duration lease) const;
   // False: it had ended.
   Task<Result<bool>> release(HeldLock lock) const;

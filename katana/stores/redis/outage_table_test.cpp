@@ -1,5 +1,5 @@
-// The table of outages of docs/guides/redis.md, played: each row is what a real server, or one that
-// lies, is seen to do to a read and to a write.
+// Plays the table of outages of docs/guides/redis.md. Each row is the observed effect of a real
+// server, or of one that lies, on a read and on a write.
 #include <array>
 #include <fstream>
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using Kinds = std::set<std::string>;
 
-// What came of a scenario.
+// The result of a scenario.
 struct Seen {
   Kinds kinds = {};                 // of the errors
   bool was_refused_unsent = false;  // no write was done, as the server knows
@@ -120,7 +120,7 @@ class OutageTable : public RedisTest {
     (void)server;
     return options;
   }
-  // What a server that was greeted does then, to a read and a write.
+  // Plays the behaviour `then` of a server that was greeted, with a read and a write.
   Seen play(std::function<void(FakeRedis::Peer&)> then, Duration stalled_after = seconds(30),
             Duration vanished_after = seconds(10)) {
     FakeRedis fake([&](FakeRedis::Peer& peer, int number) {

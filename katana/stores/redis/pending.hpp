@@ -3,8 +3,8 @@
 //   queued ──written──▶ sent ──reply──▶ answered
 //      └───── deadline, outage, or its caller is gone ─────▶ failed
 //
-// Its place in the order of replies stays until the reply has come, though its caller is gone: so
-// no other caller gets that reply.
+// Its place in the order of replies stays until the reply has come, even when its caller is gone.
+// Therefore no other caller gets that reply.
 //
 // Owns       the command until it is written, its reply, its error.
 // Borrows    the coroutine that waits.
@@ -30,10 +30,10 @@ namespace katana::redis {
 
 class Pipeline;
 
-// What a command does, for what is said when its reply is lost.
+// The effect of a command. It decides the error of a lost reply: see CallOptions::effect.
 enum class Effect : std::uint8_t { reads, writes };
 
-// For one call.
+// Options of one call.
 struct CallOptions {
   Duration timeout = {};           // zero: Options::timeout
   Effect effect = Effect::writes;  // reads: a lost reply is Kind::lost_reply, and nothing was done

@@ -21,7 +21,7 @@ std::shared_ptr<Counters> Shared::join() {
   const std::scoped_lock lock(mutex_);
   if (joined_.size() >= options_.connections_max) return nullptr;
   joined_.reserve(joined_.size() + 1);
-  // What it has counted stays when its connection is gone, and is never missing in between.
+  // The counts stay in the totals when the connection is gone, and are never missing in between.
   std::shared_ptr<Counters> made(new Counters, [this](Counters* counters) {
     {
       const std::scoped_lock inner(mutex_);
@@ -396,7 +396,7 @@ void Pipeline::fail_sent(const katana::Error& why) noexcept {
   note_waiting();
 }
 
-// Not now: what resumes may do anything, and a connection is about to be gone.
+// The caller is resumed later: it may call anything, and the connection is about to be gone.
 void Pipeline::fail_later(Pending& pending, Error error) noexcept {
   pending.cancel();
   pending.state = Pending::State::failed;
@@ -405,7 +405,7 @@ void Pipeline::fail_later(Pending& pending, Error error) noexcept {
   if (!std::exchange(resuming_.is_due, true)) reactor_.defer(resuming_);
 }
 
-// Those that fail meanwhile come in the next turn.
+// Commands that fail meanwhile are resumed in the next turn.
 void Pipeline::resume_failed() noexcept {
   for (std::size_t count = failed_.size(); count > 0 && !failed_.empty(); --count) {
     Pending& pending = failed_.pop_front();

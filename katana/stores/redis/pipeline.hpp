@@ -4,16 +4,16 @@
 //
 // The commands of one turn go out at its end in one send. Replies of RESP have no number:
 // the first of them is for the first command that was sent, whether its caller still waits or not.
-// When the connection is lost what was sent fails, because its outcome is unknown, and what
-// is queued waits for the next connection, as long as Options::wait_while_down.
+// When the connection is lost, sent commands fail, because their outcome is unknown. Queued
+// commands wait for the next connection, at most for Options::wait_while_down.
 //
-// Owns       its connection; what is queued and sent.
+// Owns       its connection; the queued and the sent commands.
 // Borrows    its reactor, whose attachment it is.
 // Thread     its reactor's.
 // Allocates  for replies.
 // Fails      each Pending, once.
-// Invariant  commands_max in both lists together; queued_bytes_max not yet taken by the kernel. A
-//            reply is given to the command that it is of, or dropped.
+// Invariant  at most commands_max commands are in both lists together, and at most queued_bytes_max
+//            bytes are not yet taken by the kernel. A reply is given to its command, or dropped.
 #pragma once
 
 #include <cstdint>
@@ -39,17 +39,18 @@ class Pipeline final : public net::Attachment, private upstream::Owner {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // The reactor's. An Error: there are as many as may be.
+  // The pipeline of the reactor. An Error: there are connections_max already.
   static Result<Pipeline*> of(net::Reactor& reactor, const std::shared_ptr<Shared>& shared);
 
   // Takes the command of `pending` until `deadline`. False: it has failed, with pending.error.
   bool submit(Pending& pending, Instant deadline);
-  // Its caller is gone, or has what it waited for. Destroys it, now or when its reply has come.
+  // The caller of the Pending is gone, or has its reply. Destroys the Pending, now or when its
+  // reply has come.
   static void leave(Pending& pending) noexcept;
 
-  // Greeted by the server: what is submitted now goes out at the end of the turn.
+  // True after the server's greeting: commands submitted now go out at the end of the turn.
   bool is_up() const noexcept { return connection_.is_up(); }
-  // Commands that are here, whatever their state.
+  // The number of commands that are here, whatever their state.
   std::size_t load() const noexcept { return queued_.size() + sent_.size() + failed_.size(); }
 
  private:

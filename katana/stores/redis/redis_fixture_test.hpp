@@ -1,5 +1,5 @@
-// RedisServer: a real one of this machine. RedisTest: a reactor on epoll that runs tasks.
-// FakeRedis: says what a test wants, byte by byte.
+// RedisServer: a real server on this machine. RedisTest: a reactor on epoll that runs tasks.
+// FakeRedis: a server that sends the bytes that a test wants.
 //
 // Owns       the processes, threads and sockets; all end with the test.
 // Thread     the test's; a FakeRedis has its own.
@@ -35,7 +35,7 @@ class RedisServer {
       : program_("redis"), port_(find_free_port()), more_(std::move(more)) {
     start();
   }
-  // One that tests share which leave nothing behind that others would mind.
+  // A server for tests that leave no keys behind which would disturb others.
   static RedisServer& shared() {
     static RedisServer server;
     return server;
@@ -72,7 +72,7 @@ class RedisServer {
     std::ofstream(path) << text;
     return path;
   }
-  // From the next start on.
+  // Sets the flags of the server from the next start on.
   void set_flags(std::vector<std::string> more) { more_ = std::move(more); }
 
  private:
@@ -104,7 +104,7 @@ bool turn_until(net::Reactor& reactor, Condition&& holds) {
   return true;
 }
 
-// What comes of the task; it is begun in its own turn.
+// Runs the task, which begins in a new turn, and returns its result.
 template <class T>
 T run_on(net::Reactor& reactor, Task<T> task) {
   reactor.turn(Duration{});
@@ -154,8 +154,8 @@ class RedisTest : public testing::Test {
   std::unique_ptr<EpollReactor> reactor_;
 };
 
-// A server of one thread: each connection in turn is given to `talk`, which says and hears what it
-// likes.
+// A server of one thread. It gives each connection in turn to `talk`, which reads and writes as
+// a test wants.
 class FakeRedis {
  public:
   class Peer {
@@ -170,7 +170,7 @@ class FakeRedis {
       }
       return true;
     }
-    // Until that is heard; false: the other side is gone, or says nothing more.
+    // Reads until `words` came. False: the other side is gone, or sends nothing more.
     bool hear(const std::string& words) {
       while (heard_.find(words) == std::string::npos) {
         if (!hear_more()) return false;
@@ -178,15 +178,15 @@ class FakeRedis {
       heard_.erase(0, heard_.find(words) + words.size());
       return true;
     }
-    // Until the other side is gone.
+    // Reads until the other side is gone.
     void wait_for_end() {
       while (hear_more()) {
       }
     }
     const std::string& heard() const noexcept { return heard_; }
     void hang_up() const { ::shutdown(socket_, SHUT_RDWR); }
-    // From here on nothing that is sent here comes, and nothing is acknowledged: as if the machine
-    // were gone.
+    // Drops all bytes sent to this connection from here on, without an acknowledgement, as if the
+    // machine were gone.
     void vanish() const {
       sock_filter drop_all[] = {{BPF_RET | BPF_K, 0, 0, 0}};
       const sock_fprog program{1, drop_all};

@@ -1,4 +1,4 @@
-// Which commands must not go over a connection that many callers share, and what to do instead.
+// The commands that must not go over a connection that many callers share, and the remedy for each.
 //
 // Thread     any.
 #pragma once

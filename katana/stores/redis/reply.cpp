@@ -5,7 +5,7 @@
 namespace katana::redis {
 namespace {
 
-// What a count says of elements that have not come is not believed beyond this.
+// Room is reserved for at most this many elements: the count of a server may be a lie.
 constexpr std::uint64_t reserved_max = 1024;
 constexpr std::size_t verbatim_prefix_bytes = 4;
 

@@ -1,12 +1,12 @@
-// Reply: what a server answered: a tree of values. ReplyBuilder: makes them of what a machine
-// reads.
+// Reply: the answer of a server, a tree of values. ReplyBuilder: makes replies of the steps that a
+// machine reads.
 //
 // Owns       its texts and elements.
 // Thread     a value; a ReplyBuilder its connection's.
 // Allocates  for texts of more than a few bytes, and for elements.
-// Fails      never: what is asked of another type is empty, or nothing.
-// Invariant  attributes are left out: no command asks for them. No more is held than the limits of
-//            the machine allow.
+// Fails      never: for another type a function returns an empty value, or nothing.
+// Invariant  attributes are left out: no command asks for them. A reply holds no more than the
+//            limits of the machine allow.
 #pragma once
 
 #include <cstdint>
@@ -43,17 +43,18 @@ class Reply {
   // Array, map, set or push: elements() are its content.
   bool is_aggregate() const noexcept { return type_ >= Type::array; }
 
-  // Of a string, an error, a big number; else empty. For a verbatim string without its format.
+  // The content of a string, an error or a big number; otherwise empty. A verbatim string comes
+  // without its format.
   const std::string& text() const& noexcept { return text_; }
   std::string text() && noexcept { return std::move(text_); }
-  // Of an integer, or a boolean.
+  // The value of an integer, or a boolean.
   std::optional<std::int64_t> integer() const noexcept;
-  // Of a number, or an integer.
+  // The value of a number, or an integer.
   std::optional<double> number() const noexcept;
-  // Of an aggregate; of a map keys and values in turn.
+  // The elements of an aggregate; for a map keys and values in turn.
   const std::vector<Reply>& elements() const& noexcept { return elements_; }
   std::vector<Reply> elements() && noexcept { return std::move(elements_); }
-  // For a map: the value of that key; null: there is none.
+  // The value of that key in a map; null: there is none.
   const Reply* find(std::string_view key) const noexcept;
 
  private:
@@ -68,13 +69,13 @@ class Reply {
   Type type_ = Type::null;
 };
 
-// One at a time, from the steps of one machine.
+// Builds one reply at a time, from the steps of one machine.
 class ReplyBuilder {
  public:
-  // What a step of the machine brought. True: a reply is complete, to be taken.
+  // Adds the value of a step of the machine. True: a reply is complete, and has to be taken.
   bool add(const resp::Step& step);
   Reply take() noexcept;
-  // Forgets what is not complete.
+  // Forgets a reply that is not complete.
   void clear() noexcept;
 
  private:

@@ -4,7 +4,8 @@
 // Borrows    the input, for the call.
 // Thread     its connection's.
 // Allocates  for replies.
-// Fails      problem() says what is no RESP, or beyond the limits; nothing is read any more.
+// Fails      problem() names bytes that are no RESP, or exceed the limits. Nothing is read after
+//            that.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +21,13 @@ namespace katana::redis {
 
 class ReplyReader {
  public:
-  // For a new connection.
+  // Begins anew, for a new connection.
   void begin(const resp::Limits& limits) {
     machine_.emplace(limits);
     builder_.clear();
   }
-  // `take` is called with each reply that is complete, and is false when no more is to be read.
-  // Returns how many bytes were consumed.
+  // Calls `take` with each complete reply; `take` returns false to stop. Returns the number of
+  // bytes consumed.
   template <class Take>
   std::size_t read(Bytes input, Take&& take) {
     Bytes rest = input;
@@ -39,7 +40,7 @@ class ReplyReader {
       if (is_complete && !take(builder_.take())) return input.size();
     }
   }
-  // What `server` says is no RESP, or beyond the limits; none: it is.
+  // An Error when the bytes of `server` are no RESP, or exceed the limits; none: they are right.
   std::optional<katana::Error> problem(const std::string& server) const;
 
  private:

@@ -1,10 +1,10 @@
-// Script: Lua that runs in the server, as one step: nothing else runs meanwhile.
+// Script: Lua that runs in the server as one step: no other command runs meanwhile.
 //
 //   static const redis::Script take("return redis.call('DECRBY', KEYS[1], ARGV[1])");
 //   auto left = co_await redis.run(take, 1, "stock:7", 2);
 //
-// The server is sent the digest; one that does not know it, because it is new or was restarted, is
-// sent the text, in the same call.
+// The client sends the digest. A server that is new or was restarted does not know it: the client
+// then sends the text, in the same call.
 //
 // Owns       its text, and the digest in hexadecimal.
 // Thread     any; it does not change.

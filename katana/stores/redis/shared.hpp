@@ -1,4 +1,4 @@
-// Shared: what the connections of all reactors of one Client have in common.
+// Shared: the state that the connections of all reactors of one Client share.
 //
 // Owns       the options, and the counters of each connection, also of those that are gone.
 // Thread     any.
@@ -25,16 +25,17 @@ class Shared {
         servers_(std::move(servers)),
         password_(options_.password.copy()) {}
 
-  // As they were given to make(), with what that has filled in.
+  // The options given to make(), with the values that make() has filled in.
   const Options& options() const noexcept { return options_; }
-  // Where they are, and what is known of them.
+  // The addresses and the states of the servers.
   const std::shared_ptr<upstream::Shared>& servers() const noexcept { return servers_; }
 
-  // Of the connections that are made from now on.
+  // The password of the connections that are made from now on.
   SecretText password() const;
   void set_password(SecretText password);
 
-  // Null: there are connections_max already. Given back when the last share of it is gone.
+  // The counters of a new connection. Null: there are connections_max already. The place is given
+  // back when the last share of the counters is gone.
   std::shared_ptr<Counters> join();
   Totals totals() const;
 

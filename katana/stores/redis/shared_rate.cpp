@@ -28,7 +28,7 @@ local wait = 0
 if given == 0 then wait = math.ceil((1 - tokens) / rate * 1000) end
 return {given, wait})");
 
-// A longer one comes as its digest, so that what clients send does not fill the server.
+// A longer key is stored as its digest: texts of clients then do not fill the server.
 constexpr std::size_t key_bytes_max = 100;
 
 std::uint64_t random_word() {
@@ -69,7 +69,7 @@ std::string SharedRate::name_of(const std::string& key) const {
   return name;
 }
 
-// ---- what is known here ------------------------------------------------------------------------
+// ---- the table of this instance ----------------------------------------------------------------
 
 SharedRate::Asking::Asking(SharedRate& of, std::uint64_t of_key, Instant now)
     : rate(of), hash(of_key) {
@@ -117,7 +117,8 @@ std::optional<RateVerdict> SharedRate::look(Bytes key, Instant now) {
   return RateVerdict{.passes = options_.when_down == WhenDown::pass, .wait = seconds(1)};
 }
 
-// Of those that come when the pause is over one tries, and the others wait for what comes of it.
+// When the pause is over, one caller tries Redis. The others get the verdict of an outage until its
+// answer comes.
 bool SharedRate::may_ask(Instant now) noexcept {
   std::int64_t until = down_until_ns_.load(std::memory_order_relaxed);
   if (until == 0) return true;
@@ -126,7 +127,7 @@ bool SharedRate::may_ask(Instant now) noexcept {
   return down_until_ns_.compare_exchange_strong(until, next, std::memory_order_relaxed);
 }
 
-// ---- what Redis says ---------------------------------------------------------------------------
+// ---- answers of Redis --------------------------------------------------------------------------
 
 RateVerdict SharedRate::note_failure(const katana::Error& why, Instant now) noexcept {
   const std::int64_t until = (now + options_.retry_after).ns;
@@ -143,7 +144,7 @@ RateVerdict SharedRate::note_failure(const katana::Error& why, Instant now) noex
   return {.passes = options_.when_down == WhenDown::pass, .wait = seconds(1)};
 }
 
-// What others have leased meanwhile is theirs and ours.
+// Other requests may have got a lease for the key meanwhile: this request then takes its tokens.
 RateVerdict SharedRate::note_refused(std::uint64_t hash, Duration wait, Instant now) {
   Shard& shard = shard_of(hash);
   const std::scoped_lock lock(shard.mutex);

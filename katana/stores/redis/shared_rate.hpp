@@ -1,24 +1,25 @@
-// SharedRate: so many requests for each key, counted by all instances of a program together.
+// SharedRate: limits the requests for each key, counted by all instances of a program together.
 //
 //   redis::SharedRate rate(redis, {.per_second = 50, .burst = 100});
 //   const redis::RateVerdict verdict = co_await rate.take(client);
 //   if (!verdict.passes) co_return too_many(verdict.wait);
 //
 // A token bucket for each key is in Redis. An instance takes `lease` tokens of it at a time, and
-// spends them without asking: of `lease` requests one waits for Redis. A refused key is refused
-// without asking until a token can be there, so that a flood of one client is none of commands.
+// spends them without asking: one of `lease` requests waits for Redis. A refused key is refused
+// without asking until a token can be there: a flood of one client is then no flood of commands.
 //
 //   of one key, in any time T:  admitted ≤ burst + per_second × T + instances × (lease − 1)
 //
-// because what an instance has leased it may spend until the lease ends. A lease that is not spent
-// is lost, so a key whose requests go to many instances may be refused earlier by as much.
+// The last term is there because an instance may spend its leased tokens until the lease ends. The
+// rest of a lease is lost: a key whose requests go to many instances may be refused earlier by as
+// many.
 //
-// Owns       a share of the client; what is leased, of keys_max keys. When there are more, what is
-//            leased is forgotten: refused earlier, never later.
+// Owns       a share of the client; the leased tokens of keys_max keys. When there are more keys,
+//            leased tokens are forgotten: requests are then refused earlier, never later.
 // Thread     any reactor's; a lock is held for a look into a part of the table.
 // Allocates  an entry for each key that is leased, and as the client's calls do.
-// Fails      never: while Redis cannot be asked `when_down` says whether requests pass, and the
-//            executor's observer is told why, once. After a failure Redis is left alone for
+// Fails      never: while Redis cannot be asked, `when_down` says whether requests pass. The
+//            executor's observer is told the reason, once. After a failure Redis is not asked for
 //            retry_after, and then one request tries.
 // Invariant  the clock of buckets is the server's, that of leases the reactor's.
 #pragma once
@@ -38,17 +39,18 @@
 
 namespace katana::redis {
 
-// While Redis cannot be asked.
+// The verdict while Redis cannot be asked.
 enum class WhenDown : std::uint8_t { pass, refuse };
 
-// How many requests of a key pass, and what an instance may hold of that.
+// The rate of requests of a key, and the tokens that an instance may hold.
 struct SharedRateOptions {
   double per_second = 10;    // on average; above 0
   std::uint32_t burst = 20;  // at once; at least 1
-  // Tokens that are taken at a time; of more than a burst a burst. 1: each request asks.
+  // The number of tokens that are taken at a time, at most a burst. 1: each request asks.
   std::uint32_t lease = 5;
   Duration lease_time = seconds(1);
-  // How long a request waits for Redis, and how long none does after a failure.
+  // `timeout`: the longest wait of a request for Redis. `retry_after`: after a failure no request
+  // waits for this long.
   Duration timeout = milliseconds(100);
   Duration retry_after = milliseconds(500);
   WhenDown when_down = WhenDown::pass;
@@ -56,7 +58,7 @@ struct SharedRateOptions {
   std::string prefix = "katana:rate:";
 };
 
-// What becomes of a request.
+// The verdict on a request.
 struct RateVerdict {
   bool passes = false;    // it is counted
   Duration wait = {};     // of one that does not: until a token is there
@@ -67,13 +69,14 @@ class SharedRate {
  public:
   SharedRate(Client client, SharedRateOptions options);
 
-  // For one request of that key.
+  // Takes a token for one request of that key.
   Task<RateVerdict> take(std::string key);
-  // Its two halves. What can be said without asking; nothing: ask(), without waiting before.
+  // take() in two halves. look() returns a verdict if there is one without asking Redis. Nothing:
+  // call ask(), without a wait before it.
   std::optional<RateVerdict> look(Bytes key, Instant now);
   Task<RateVerdict> ask(std::string key);
-  // From the next request that asks on. Any thread. REQUIRES a rate above 0 and a burst of 1 or
-  // more.
+  // The rate from the next request that asks on. Any thread. REQUIRES a rate above 0 and a burst of
+  // 1 or more.
   void set_rate(double per_second, std::uint32_t burst);
 
  private:
@@ -85,14 +88,14 @@ class SharedRate {
     Instant refused_until = {};
     Instant token_at = {};  // of a refusal
   };
-  // Of a cache line's size at least, so that two locks do not share one.
+  // A shard is at least as large as a cache line: two locks then do not share one.
   struct alignas(64) Shard {
     std::mutex mutex;                              // guards `held`; not held across a suspension
     std::unordered_map<std::uint64_t, Held> held;  // by the hash of the key
   };
-  // One request asks: `is_first` of its key, which takes a lease; others take what they need. It
-  // does not ask when the answer to another reactor came since look(): a second lease would be more
-  // than is kept, and lost to everybody.
+  // One request that asks Redis. The first of its key (`is_first`) takes a lease, others take only
+  // the tokens that they need. A request does not ask when another reactor got an answer since
+  // look(). A second lease would exceed the kept tokens, and would be lost to all instances.
   struct Asking {
     Asking(SharedRate& of, std::uint64_t of_key, Instant now);
     ~Asking();
@@ -112,7 +115,7 @@ class SharedRate {
   RateVerdict note_refused(std::uint64_t hash, Duration wait, Instant now);
   void keep(std::uint64_t hash, std::uint32_t tokens, Instant now);
   std::uint32_t lease() const noexcept;
-  // A key of any length, as it is in Redis.
+  // The name in Redis of a key of any length.
   std::string name_of(const std::string& key) const;
 
   const Client redis_;

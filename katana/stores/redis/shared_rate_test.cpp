@@ -9,7 +9,7 @@ namespace {
 
 class SharedRateTest : public RedisTest {
  protected:
-  // Buckets that refill in a thousand seconds: what passes is the burst.
+  // Buckets refill in a thousand seconds: only the burst passes.
   static SharedRateOptions slow(std::uint32_t lease) {
     SharedRateOptions options;
     options.per_second = 0.02;

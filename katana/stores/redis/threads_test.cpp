@@ -63,7 +63,7 @@ TEST_F(ThreadsTest, a_listener_outlives_its_reactor_and_hears_for_those_who_come
     turn_until(reactor, [&] { return first_ends.load(); });
   });
   ASSERT_TRUE(turn_until(reactor(), [&] { return listener.hears(); }));
-  // From here, while the other thread hears.
+  // This thread adds hearers while the other thread hears.
   std::vector<std::shared_ptr<Counted>> more;
   for (int each = 0; each < 20; ++each) {
     listener.subscribe("news" + std::to_string(each), more.emplace_back(new Counted));

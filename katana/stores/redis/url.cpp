@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t databases_max = 1'000'000;
 
-// Without what stands between the scheme and '@': it may have a password.
+// Makes an Error that shows no text between the scheme and '@': it may have a password.
 std::unexpected<katana::Error> wrong(Bytes url, const std::string& what) {
   const std::size_t at = url.rfind('@');
   const std::string shown =

@@ -1,4 +1,4 @@
-// A program whose users have tokens of an issuer, by its settings alone.
+// A program whose users have tokens of an issuer, configured by its settings alone.
 #include "katana/app/authentication.hpp"
 
 #include <gtest/gtest.h>

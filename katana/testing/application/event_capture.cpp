@@ -6,7 +6,7 @@
 namespace katana::testing {
 namespace {
 
-// As append_event() wrote it.
+// Parses the output of append_event().
 CapturedEvent parse(std::string_view octets) {
   CapturedEvent event;
   bool has_data = false;

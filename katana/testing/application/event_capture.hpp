@@ -1,15 +1,15 @@
-// EventCapture: what is published to an EventTopic from now on, as values.
+// EventCapture: the events that are published to an EventTopic from now on, as values.
 //
 //   testing::EventCapture changes(app.service<EventTopic>());
 //   app.post("/orders", order);
 //   EXPECT_EQ(changes.events().at(0).name, "created");
 //
-// Owns       nothing; it reads what the topic keeps.
+// Owns       nothing; it reads the events that the topic keeps.
 // Borrows    the topic, which must outlive it.
 // Thread     any.
 // Allocates  for each call.
-// Fails      never. Of more events than the topic keeps (events_kept_max) only the last are seen;
-//            missed() says how many are not.
+// Fails      never. The topic keeps only its last events (events_kept_max); missed() counts earlier
+//            ones.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@
 
 namespace katana::testing {
 
-// An event as it was published.
+// A published event.
 struct CapturedEvent {
   std::string id;    // as readers get it in "id:"
-  std::string name;  // empty: none was given
+  std::string name;  // empty: the event has none
   std::string data;
 };
 
@@ -32,7 +32,7 @@ class EventCapture {
   explicit EventCapture(const EventTopic& topic)
       : topic_(topic), published_before_(topic.statistics().published) {}
 
-  // In the order of publication; those since the capture was made.
+  // The events since the capture was made, in the order of publication.
   std::vector<CapturedEvent> events() const;
   // Events that the topic had dropped before they were read.
   std::uint64_t missed() const;

@@ -23,7 +23,7 @@ client::HttpClientOptions client_options() {
   return options;
 }
 
-// A service that sends what it gets to the URL in its query, and answers with what came back.
+// A service that sends its body to the URL in its query, and answers with the reply.
 class FakeUpstreamTest : public ::testing::Test {
  protected:
   explicit FakeUpstreamTest(const client::HttpClientOptions& options = client_options())
@@ -93,7 +93,7 @@ TEST_F(FakeUpstreamTest, is_down_slow_or_fails_as_the_test_says) {
                    [](Router& router) { router.get("/", [] { return Reply::text("well"); }); });
   api.fail_next(1, 502);
   EXPECT_EQ(get("http://api.example/"), "502 ");
-  api.reset_next(10);  // the client repeats what was lost on a connection that it had kept
+  api.reset_next(10);  // the client repeats requests lost on a kept connection
   EXPECT_THAT(get("http://api.example/"), HasSubstr("GET http://api.example/: "));
   api.reset_next(0);
   EXPECT_EQ(get("http://api.example/"), "200 well");

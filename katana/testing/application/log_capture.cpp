@@ -10,7 +10,7 @@
 
 namespace katana::testing {
 
-// An output is written to by the thread that logs.
+// The logging thread writes to an Output.
 struct LogCapture::Kept final : log::Output {
   const std::string& name() const noexcept override { return called; }
   bool may_block() const noexcept override { return false; }
@@ -35,7 +35,7 @@ log::SinkOptions LogCapture::sink() {
   return {.output = kept_, .layout = log::LayoutKind::json, .buffer_bytes = 4096};
 }
 
-// What JsonLayout has written.
+// Parses the output of JsonLayout.
 LogRecord LogCapture::parse(std::string_view line) {
   LogRecord record;
   const auto value = container::read_json<container::Value>(line);

@@ -4,7 +4,7 @@
 //   EXPECT_EQ(app.log().find("slow")->field("route"), "GET /orders");
 //
 // Owns       the records.
-// Thread     any; what it returns stays as it was.
+// Thread     any; its results do not change later.
 // Allocates  for each record.
 // Fails      never.
 #pragma once
@@ -27,7 +27,7 @@ struct LogRecord {
   std::string message;                  // formatted, without fields
   container::Object fields;             // in the order of the record
 
-  // Text as it is, anything else as JSON; empty: there is no such field.
+  // The value of a field: text as it is, anything else as JSON; empty: there is no such field.
   std::string field(std::string_view name) const;
   // "warn jobs: job purge: it failed {…}", with its fields.
   std::string describe() const;
@@ -35,20 +35,20 @@ struct LogRecord {
 
 class LogCapture {
  public:
-  // In the order in which they were written.
+  // All records, in the order in which they were written.
   std::vector<LogRecord> records() const;
-  // For one logger.
+  // The records of one logger.
   std::vector<LogRecord> records_of(std::string_view logger) const;
-  // The first whose message or some field has that text; null: none.
+  // The first record whose message or field contains the text; null: none.
   std::shared_ptr<const LogRecord> find(std::string_view text) const;
   bool contains(std::string_view text) const { return find(text) != nullptr; }
-  // Records of that level and above.
+  // The number of records of that level and above.
   std::size_t count(log::Level level) const;
-  // All of them, one a line: for the message of a test that failed.
+  // All records, one a line: for the message of a failed test.
   std::string describe() const;
   void clear();
 
-  // To be given to a log; what is written to it is here.
+  // A sink for a Log; this object captures its records.
   log::SinkOptions sink();
 
  private:

@@ -21,7 +21,7 @@ struct Sample {
   double number = 0;
 };
 
-// Behind the opening quote; moves `line` behind the closing one.
+// Reads the text after the opening quote; moves `line` behind the closing one.
 std::string read_quoted(std::string_view& line) {
   std::string value;
   while (!line.empty() && line.front() != '"') {
@@ -62,7 +62,7 @@ bool has_labels(const Sample& sample, const MetricLabels& wanted) {
       wanted, [&](const auto& each) { return std::ranges::count(sample.labels, each) > 0; });
 }
 
-// How many bytes have to be changed (Levenshtein).
+// The number of bytes to change (Levenshtein distance).
 std::size_t distance(std::string_view left, std::string_view right) {
   std::vector<std::size_t> row(right.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -91,7 +91,7 @@ Error unknown_labels(std::string_view name, const std::set<std::string_view>& kn
                            known.empty() ? "none yet" : fmt::format("{}", fmt::join(known, " "))));
 }
 
-// The sum of all samples that fit.
+// The sum of all matching samples.
 Result<double> sum_of(std::string_view text, std::string_view name, const MetricLabels& labels) {
   std::optional<double> sum;
   std::set<std::string_view> names, series;

@@ -1,14 +1,14 @@
-// MetricsView: what a program has counted, as values.
+// MetricsView: the metrics of a program, as values.
 //
 //   app.metrics().value("katana_http_requests_total", {{"status", "200"}})     // Result<double>
 //   app.metrics().histogram("katana_http_route_duration_seconds")->count
 //
 // Owns       nothing: each call reads the registry as a scrape does.
-// Borrows    the registry, and what refreshes it.
+// Borrows    the registry, and the objects that refresh it.
 // Thread     the test's.
 // Allocates  for each call.
-// Fails      an unknown name is an Error that has similar names; labels that no series has, one
-//            with the labels that there are.
+// Fails      an unknown name is an Error that lists similar names. Labels that no series has are an
+//            Error that lists the existing labels.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,15 @@ struct MetricHistogram {
 
 class MetricsView {
  public:
-  // `refresh` before each reading.
+  // `refresh` runs before each reading.
   MetricsView(metrics::Registry& registry, std::function<void()> refresh)
       : registry_(&registry), refresh_(std::move(refresh)) {}
 
-  // Of a counter or gauge as /metrics names it; of several series that have these labels, the sum.
+  // The value of a counter or gauge with its name in /metrics; the sum, if several series have
+  // these labels.
   Result<double> value(std::string_view name, const MetricLabels& labels = {}) const;
   Result<MetricHistogram> histogram(std::string_view name, const MetricLabels& labels = {}) const;
-  // As /metrics shows it.
+  // The text of /metrics.
   std::string text() const;
 
  private:

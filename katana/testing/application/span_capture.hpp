@@ -34,7 +34,7 @@ struct CapturedSpan {
   Instant ended;                                        // likewise
   std::map<std::string, std::string> attributes;        // numbers and booleans as text
 
-  // Empty: there is none.
+  // Empty: there is no such attribute.
   std::string attribute(std::string_view key) const;
   bool failed() const noexcept { return status == trace::SpanStatus::error; }
   // "GET /users/{id} {http.route=/users/{id}, …}"
@@ -43,13 +43,13 @@ struct CapturedSpan {
 
 class SpanCapture {
  public:
-  // In the order of their ends.
+  // All spans, in the order of their ends.
   const std::vector<CapturedSpan>& all() const noexcept { return spans_; }
-  // The first of that name; null: none.
+  // The first span of that name; null: none.
   const CapturedSpan* find(std::string_view name) const noexcept;
-  // Those directly below it.
+  // The spans directly below `parent`.
   std::vector<CapturedSpan> children(const CapturedSpan& parent) const;
-  // All of them, one a line: for the message of a test that failed.
+  // All spans, one a line: for the message of a failed test.
   std::string describe() const;
   void clear() noexcept { spans_.clear(); }
 

@@ -18,7 +18,7 @@
 namespace katana::testing {
 namespace {
 
-// What a program that serves thousands has is reserved where it is not touched; tests make many.
+// Reduces the memory of a program that serves thousands: tests make many programs.
 net::ReactorOptions smaller(net::ReactorOptions options) {
   const net::ReactorOptions small = test_reactor_options();
   options.engine.links_max = std::min(options.engine.links_max, std::uint32_t{1024});
@@ -29,7 +29,8 @@ net::ReactorOptions smaller(net::ReactorOptions options) {
   return options;
 }
 
-// Every listener of this machine answers to it, also the guard of the operations pages.
+// Adds the Host of this machine. Every listener accepts it, including the guard of the operations
+// pages.
 TestOptions with_headers(const TestApplicationOptions& given) {
   TestOptions options = given.server;
   options.headers.insert(options.headers.end(), given.headers.begin(), given.headers.end());
@@ -42,7 +43,7 @@ TestOptions with_headers(const TestApplicationOptions& given) {
 
 }  // namespace
 
-// The reactor is the program's server's.
+// The reactor belongs to the program's server.
 class TestApplication::Target final : public TestTarget {
  public:
   Target(net::Reactor& reactor_of, std::uint16_t first_port, TestLoop& loop)
@@ -125,13 +126,14 @@ app::Embedding TestApplication::embedding(TestLoop& loop) {
   return embedding;
 }
 
-// In memory, unless a test names another one; SQLite works in the turns of the reactor.
+// Opens a database in memory, unless a test names another one; SQLite works in the turns of the
+// reactor.
 Result<database::Database> TestApplication::open_database(
     const app::DatabaseDrivers& drivers, const app::DatabaseSettings& settings,
     std::vector<database::Migration> migrations) {
   constexpr std::string_view scheme = "sqlite:";
   if (!settings.url.starts_with(scheme)) return drivers.open(settings, std::move(migrations));
-  // What a file of settings names is the program's own: a test writes to it only if it says so.
+  // The database of a settings file is the program's own: a test uses it only if it names it.
   const bool is_named = std::ranges::any_of(
       settings_, [](const std::string& each) { return each.starts_with("database.url="); });
   const std::string_view file =
@@ -216,7 +218,7 @@ server::ServerReport TestApplication::stop() {
   if (!std::exchange(is_running_, false)) return {};
   net::Reactor& turned = reactor();
   program_.shutdown();
-  // It ends on its own: drain_notice and drain_timeout are less than that (app/settings.hpp).
+  // It ends without help: drain_notice and drain_timeout are less than that (app/settings.hpp).
   loop().run_while([&] { return !turned.stopped(); }, seconds(3 * 3600));
   KATANA_CHECK(turned.stopped());
   server::ServerReport report = program_.serve();

@@ -1,5 +1,5 @@
-// TestApplication: a program of app::Application in the process of its test, as its main() wires
-// it: without a socket, a port or a signal, and in virtual time.
+// TestApplication: a program of app::Application in the process of its test, set up like in its
+// main(). It has no socket, port or signal, and runs in virtual time.
 //
 //   void configure(app::Application<Settings>& app);            // used by main() and by tests
 //
@@ -9,21 +9,22 @@
 //   app.advance(seconds(600));                                   // jobs, heartbeats, timeouts
 //   EXPECT_TRUE(app.log().contains("purged 3 sessions"));
 //
-// Services, routes, parts, hooks, jobs, middleware by configuration, access log, metrics, health
-// and operations pages are the program's own; what is left out of it app/embedding.hpp says.
-// Requests, advance() and faults of the network are those of a TestServer.
+// Services, routes, parts, hooks, jobs, configured middleware, access log, metrics, health and
+// operations pages are the program's own. See app/embedding.hpp for the omitted parts. Requests,
+// advance() and faults of the network are those of a TestServer.
 //
 //   start    at the first request, or start()
 //   database one in memory with the program's migrations, unless `settings` have a database.url
-//   network  what its HttpClient asks goes to a FakeUpstream, or fails
+//   network  requests of its HttpClient go to a FakeUpstream, or fail
 //   end      stop() or the destructor: drains, runs on_stop, and stops the parts, in virtual time
 //
-// Owns       the program, if it was given it or made it; what it captured.
+// Owns       the program, if the test passed ownership or made it; the captures.
 // Borrows    the program otherwise. An Application is started once, so it has one TestApplication.
-// Thread     one. A program's own pools have their threads; they are waited for.
+// Thread     one. A program's own pools have their threads; the test waits for them.
 // Allocates  freely: a test's tool.
 // Fails      start() with the Error of the part that did not start; every request then reports it.
-// Invariant  the environment and default files are not read. One process may have many.
+// Invariant  the environment and default files are not read. One process may have many
+//            TestApplications.
 #pragma once
 
 #include <concepts>
@@ -50,19 +51,19 @@ class SpanCapture;
 
 // Options for the start of the program.
 struct TestApplicationOptions {
-  // "key=value", as for --set.
+  // "key=value", as with --set.
   std::vector<std::string> settings = {};
   // A file of settings, which must be there; empty: none.
   std::string config_file = {};
-  // Sent with every request that does not give a field of the same name.
+  // Sent with every request that has no field of the same name.
   TestFields headers = {};
   TestOptions server = {};
 };
 
-// A failure of a handler, a job or a task, as OnError is told it.
+// A failure of a handler, a job or a task, as reported to OnError.
 struct CapturedFailure {
   std::string what;        // "the handler threw"
-  std::string cause;       // what the exception or the Error says
+  std::string cause;       // message of the exception or the Error
   std::string place;       // "GET /users/{id}"
   std::string request_id;  // empty: the failure was not in a request
 };
@@ -100,8 +101,8 @@ class TestApplication : public TestServer {
 
   // ---- before the start
 
-  // Replaces the service T that the program registers: by an object that outlives this one, or a
-  // factory as Registry takes it. start() fails when the program registers no T.
+  // Replaces the service T that the program registers. The replacement is an object that outlives
+  // this one, or a factory as for Registry. start() fails when the program registers no T.
   template <class T, class Given>
   void override_service(Given&& given,
                         std::source_location where = std::source_location::current()) {
@@ -115,18 +116,18 @@ class TestApplication : public TestServer {
       });
     }
   }
-  // Also later. Lives as long as this.
+  // May be called after the start, too. It lives as long as this object.
   FakeUpstream& upstream(std::string url, const std::function<void(Router&)>& routes);
 
-  // ---- once started, which these do
+  // ---- once started; these functions start the program
 
-  // Sends further requests to another listener: that of operations.port, or of http.listeners in
-  // order. An Error: there is none, or the program did not start.
+  // Sends further requests to another listener: that of operations.port, or those of http.listeners
+  // in order. An Error: there is no such listener, or the program did not start.
   Result<void> use_operations();
   Result<void> use_listener(std::size_t index);
   Result<void> use_first_listener();
 
-  // The service that the program registered, or its replacement. REQUIRES that it has started and
+  // The service that the program registered, or its replacement. REQUIRES a started program that
   // has one.
   template <class T>
   T& service() {
@@ -135,7 +136,7 @@ class TestApplication : public TestServer {
   const registry::Services& services();
 
   // Runs f(const registry::Services&) or f(), a coroutine, on the program's reactor until it has
-  // ended, and gives its Result; an Error if that takes longer than TestOptions::reply_timeout.
+  // ended, and returns its Result. It returns an Error after TestOptions::reply_timeout.
   template <class F>
   auto run(F f) {
     if constexpr (std::invocable<F&, const registry::Services&>) {
@@ -145,15 +146,15 @@ class TestApplication : public TestServer {
     }
   }
 
-  // Ends the program as SIGTERM does: requests in flight are finished or cut off. Once.
+  // Ends the program like SIGTERM: requests in flight are finished or cut off. Called once.
   server::ServerReport stop();
 
-  // ---- what it did
+  // ---- captures
 
-  // What the program has logged, measured and reported as failed so far.
+  // The program's records, metrics and reported failures so far.
   LogCapture& log() noexcept { return log_; }
   MetricsView metrics();
-  // The spans that have ended, of a program that has app::telemetry(), also after stop(); see
+  // The ended spans of a program with app::telemetry(), also after stop(); see
   // katana/testing_telemetry.hpp.
   SpanCapture& spans();
   const std::vector<CapturedFailure>& failures() const noexcept { return failures_; }
@@ -163,7 +164,7 @@ class TestApplication : public TestServer {
  private:
   class Target;
   using Override = std::move_only_function<void(registry::Registry&)>;
-  // A coroutine that is started in a turn.
+  // Starts a coroutine in a turn.
   class Starter final : public Message {
    public:
     explicit Starter(std::function<void()> start)
@@ -192,7 +193,7 @@ class TestApplication : public TestServer {
   app::Embedding embedding(TestLoop& loop);
   void add_override(Override override);
   void keep_failure(const Failure& failure);
-  // False: the time for it is over.
+  // False: the time limit is over.
   bool run_until_done(Message& start, const std::function<bool()>& done);
 
   template <class F>
@@ -222,7 +223,7 @@ class TestApplication : public TestServer {
   const Duration run_timeout_;
   const std::uint64_t seed_;
   LogCapture log_;
-  std::unique_ptr<SpanCapture> spans_;  // null: not asked for
+  std::unique_ptr<SpanCapture> spans_;  // null: not requested
   std::vector<CapturedFailure> failures_;
   DatabaseFaults database_faults_;
   std::vector<Override> overrides_;

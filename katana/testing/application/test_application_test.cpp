@@ -46,7 +46,7 @@ struct FixedClock final : Clock {
   std::string now() const override { return "fixed"; }
 };
 
-// What a program of a user has beside its handlers; of one test.
+// Data of a user's program besides its handlers; set by one test.
 struct Notes {
   std::vector<std::string> lines;
 };
@@ -249,7 +249,7 @@ TEST_F(TestApplicationTest, a_failed_job_of_one_instance_is_tried_again_by_its_l
   EXPECT_EQ(count("flaky 1") + count("flaky 2") + count("flaky 3"), 3u) << app.log().describe();
   EXPECT_EQ(*app.metrics().value("katana_job_retries_total", {{"job", "flaky"}}), 2);
   EXPECT_TRUE(app.log().contains("retry 1 of 5 follows in"));
-  // The configuration takes them away.
+  // The configuration removes them.
   notes->lines.clear();
   TestApplication other(shop_options(), configure,
                         {.settings = {"jobs.flaky.retry.retries_max=0"}});

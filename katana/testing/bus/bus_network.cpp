@@ -16,7 +16,7 @@ namespace katana::testing {
 
 using bus::detail::Envelope;
 
-// What is under way, and which ways are open.
+// The messages in transit, and the state of the links.
 class BusNetwork::Core {
  public:
   Core(engine::SimNetwork& given, const BusNetworkOptions& how) : network(given), options(how) {}
@@ -33,7 +33,7 @@ class BusNetwork::Core {
   bool is_cut(std::string_view a, std::string_view b) const {
     return links_cut.contains(link_of(a, b));
   }
-  // In the order of what is under way on the same link.
+  // Keeps the order of messages on the same link.
   Instant arrival(const std::string& from, const std::string& to) {
     const auto span = static_cast<std::uint64_t>(options.delay_max.ns - options.delay_min.ns);
     const Duration delay = nanoseconds(options.delay_min.ns +
@@ -54,7 +54,7 @@ class BusNetwork::Core {
   std::uint64_t lost = 0;
 };
 
-// What is published while a node is away.
+// A publication while a node is away.
 struct KeptPublication {
   std::string subject;
   std::string payload;
@@ -128,7 +128,7 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
     if (group.empty()) gaps_.remove(pattern->interest);
   }
 
-  // True: somebody elsewhere is subscribed.
+  // True: another node is subscribed.
   bool send(const bus::Publication& publication, bus::Stored* stored = nullptr);
   Result<bus::Published> publish_storing(const bus::Publication& publication, bus::Stored* stored);
   void send_numbers(const bus::Sequencer::Repeat& repeat);
@@ -136,7 +136,7 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
   bool reaches(const Node& other) const {
     return !is_away_ && !other.is_away_ && !core_->is_cut(name_, other.name_);
   }
-  // Calls `arrive(Node&)` when it has come to the other one, if it does.
+  // Calls `arrive(Node&)` at the arrival at the other node, unless the message is lost.
   template <class Arrive>
   void carry(Node& other, Arrive arrive);
   void receive(const bus::Posted& message);
@@ -179,7 +179,7 @@ Result<bus::Published> BusNetwork::Node::publish_storing(const bus::Publication&
   const bool is_here = fan_out_.deliver(publication, false, made);
   bus::Published published{.nobody = !is_here, .is_here = is_here};
   if (is_away_) {
-    published.nobody = false;  // as far as is known
+    published.nobody = false;  // as far as it is known
     if (auto kept = keep(publication); !kept) return std::unexpected(kept.error());
     return published;
   }
@@ -192,7 +192,7 @@ bool BusNetwork::Node::send(const bus::Publication& publication, bus::Stored* st
     std::optional<bus::HeldMessage> kept;
     streams_.capture(publication, kept, stored);
   }
-  bus::Origin origin;  // of an answer none: its subject is used once
+  bus::Origin origin;  // an answer has none: its subject is used once
   if (!publication.subject.starts_with(bus::inbox_prefix)) {
     origin = numbers_.next(publication.subject, core_->network.now());
     schedule_repeats();
@@ -211,7 +211,7 @@ bool BusNetwork::Node::send(const bus::Publication& publication, bus::Stored* st
   return has_some;
 }
 
-// Of each group one node, in turn, as long as it is reached.
+// Chooses one node of each group, in turn, among the nodes that it reaches.
 bool BusNetwork::Node::send_to_groups(const bus::Publication& publication) {
   struct Place {
     Node* node;
@@ -324,7 +324,7 @@ void BusNetwork::Node::on_repeats() {
 void BusNetwork::Node::send_numbers(const bus::Sequencer::Repeat& repeat) {
   for (const auto& [name, other] : core_->nodes) {
     if (other == this || other->fan_out_.matching(repeat.subject).empty()) continue;
-    if (!reaches(*other)) continue;  // no message is lost by it
+    if (!reaches(*other)) continue;  // a repeated number is no lost message
     carry(*other, [subject = std::string(repeat.subject), origin = repeat.origin,
                    age = repeat.age](Node& there) { there.receive_numbers(subject, origin, age); });
   }

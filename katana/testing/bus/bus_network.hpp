@@ -1,29 +1,30 @@
-// BusNetwork: a bus between simulated nodes, in virtual time: what NATS is to processes, with
-// delays, losses, partitions, and nodes that die.
+// BusNetwork: a bus between simulated nodes, in virtual time. It stands for NATS between processes,
+// with delays, losses, partitions, and nodes that die.
 //
 //   engine::SimNetwork network(seed, engine::SimFaults::calm());
 //   testing::BusNetwork buses(network, {.delay_min = microseconds(50)});
-//   std::unique_ptr<bus::Bus> a = buses.make("a");   // given to everything that node a runs
+//   std::unique_ptr<bus::Bus> a = buses.make("a");   // given to all parts of node a
 //   std::unique_ptr<bus::Bus> b = buses.make("b");
-//   buses.cut("a", "b");                             // what they send one another is lost
+//   buses.cut("a", "b");                             // messages between a and b are lost
 //   buses.heal("a", "b");
 //   buses.isolate("a");                              // a has lost its server, and knows it
-//   a.reset();                                       // kill -9: what comes to it is lost
+//   a.reset();                                       // kill -9: messages to it are lost
 //
-// The promise is that of NATS (DeliveryGuarantee::at_most_once), and so is how it is kept: numbers
-// for each publisher and subject, repeated when a subject falls silent (stores/bus/sequence.hpp).
+// The guarantee is that of NATS (DeliveryGuarantee::at_most_once), and is kept the same way. Each
+// publisher numbers its messages per subject. The numbers are repeated when a subject falls silent
+// (stores/bus/sequence.hpp).
 //
-// Streams (stores/bus/streams.hpp) are kept by the network: every node that is not isolated reaches
-// them, at once, whatever links are cut.
+// The network keeps the streams (stores/bus/streams.hpp). Every node that is not isolated reaches
+// them at once, whichever links are cut.
 //
-// Owns       what is under way, and what streams keep; the Bus of a node is its caller's, and may
-//            go at any time.
+// Owns       messages in transit, and the streams' content. The Bus of a node belongs to its
+//            caller, and may be destroyed at any time.
 // Borrows    the SimNetwork, which outlives it and every Bus.
 // Thread     one: that of the network.
 // Allocates  for each message and node: a test's tool.
 // Fails      as a Bus does.
-// Invariant  what one node sends another arrives in its order, or not at all; equal seeds and calls
-//            give equal runs.
+// Invariant  messages from one node to another arrive in order, or not at all; equal seeds and
+//            calls give equal runs.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,9 @@
 
 namespace katana::testing {
 
-// The faults of every link, and what each node's bus is made with. The defaults lose nothing.
+// The faults of every link, and the options of each node's bus. The defaults lose nothing.
 struct BusNetworkOptions {
-  // Of every message, between two nodes.
+  // Delays and losses of every message between two nodes.
   Duration delay_min = microseconds(100);
   Duration delay_max = microseconds(400);
   std::uint32_t loss_per_1024 = 0;
@@ -59,23 +60,23 @@ class BusNetwork {
   BusNetwork(const BusNetwork&) = delete;
   BusNetwork& operator=(const BusNetwork&) = delete;
 
-  // REQUIRES that no node of that name is there. One may come again after it is gone.
+  // REQUIRES that no node of that name exists. After its end a new one may take the name.
   std::unique_ptr<bus::Bus> make(std::string name);
 
-  // Both ways, for what is sent from now on. Neither of them knows.
+  // Cuts or heals the link in both directions, for messages from now on. The nodes do not notice.
   void cut(std::string_view a, std::string_view b);
   void heal(std::string_view a, std::string_view b);
-  // Every link between a node of the one side and a node of the other.
+  // Cuts every link between a node of the one side and a node of the other.
   void partition(const std::vector<std::string>& one, const std::vector<std::string>& other);
   void heal_all();
-  // The node loses its server, and is told; then it has one again.
+  // The node loses its server and notices; rejoin() gives it one again.
   void isolate(std::string_view node);
   void rejoin(std::string_view node);
-  // The servers lose what their streams kept, and the positions of all consumers.
+  // The servers lose the content of their streams and the positions of all consumers.
   void lose_streams();
   void set_loss(std::uint32_t per_1024) noexcept;
   void set_delay(Duration min, Duration max) noexcept;
-  // Messages that links and losses have swallowed so far, one for each node that had a subscriber.
+  // The number of messages that were lost so far, one for each node that had a subscriber.
   std::uint64_t lost() const noexcept;
 
  private:

@@ -273,7 +273,8 @@ TEST_F(BusNetworkTest, a_stream_is_read_on_every_node_that_has_a_server) {
   EXPECT_EQ((**next.result()).message.payload(), "3");
 }
 
-// What a consumer gives at once: "payload", with "*" when it is the first of another stream.
+// The messages that a consumer returns at once: "payload", with "*" for the first of another
+// stream.
 std::string next_of(bus::Consumer& consumer) {
   auto next = consumer.next();
   next.start();
@@ -338,7 +339,7 @@ TEST_F(BusNetworkTest, what_is_submitted_while_a_node_is_away_is_stored_when_it_
   EXPECT_EQ((*messages)[0].message.payload(), "1");
 }
 
-// Whatever links lose, what came and what was told add up.
+// Whichever messages the links lose: received and reported ones add up.
 TEST_F(BusNetworkTest, losses_add_up) {
   for (const std::uint32_t loss : {10u, 100u, 500u}) {
     buses_.set_loss(loss);

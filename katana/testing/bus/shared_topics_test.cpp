@@ -101,7 +101,7 @@ TEST_F(SharedTopicsTest, what_is_missed_is_told_and_nothing_comes_without_subscr
   EXPECT_EQ(bus_b_->statistics().subscriptions, 0u);
 }
 
-// Two topics of one name on one bus are those of two processes.
+// Two topics of one name on one bus act like those of two processes.
 class SharedEventsTest : public ::testing::Test {
  protected:
   static EventTopicOptions options_for(bus::Bus& bus) {
@@ -153,7 +153,7 @@ TEST_F(SharedEventsTest, a_reader_goes_on_in_another_process_where_it_was) {
   TestEvents again = server_.events("/b", {{"Last-Event-ID", first->id}});
   EXPECT_EQ(again.next()->data, "2");
   EXPECT_EQ(again.next()->data, "3");
-  // What is not kept any more is told as lost.
+  // Events that are no longer kept are reported as lost.
   for (int number = 4; number < 10; ++number) EXPECT_TRUE(a_.publish({.data = "x"}));
   server_.advance(milliseconds(100));
   TestEvents late = server_.events("/b", {{"Last-Event-ID", first->id}});
@@ -182,7 +182,7 @@ TEST_F(SharedEventsTest, a_process_that_begins_later_has_what_is_kept) {
     EXPECT_TRUE(a_.publish({.data = std::to_string(number)}));
   }
   server_.advance(milliseconds(20));
-  // Before it has read the stream it does not know what the id means.
+  // Before it has read the stream it does not know the meaning of the id.
   TestEvents early = server_.events("/later", {{"Last-Event-ID", seventh->id}});
   EXPECT_EQ(server_.get("/begin-later").status(), 204u);
   server_.advance(milliseconds(20));
@@ -194,7 +194,7 @@ TEST_F(SharedEventsTest, a_process_that_begins_later_has_what_is_kept) {
   EXPECT_EQ(reader.next()->data, "9");
 }
 
-// Two processes, whose servers lose their state, or are lost.
+// Two processes whose servers lose their state or become unreachable.
 class LostEventsTest : public ::testing::Test {
  protected:
   static EventTopicOptions options_for(bus::Bus& bus) {
@@ -234,7 +234,7 @@ class LostEventsTest : public ::testing::Test {
     EXPECT_TRUE(topic.publish({.data = data, .key = key}));
     settle();
   }
-  // "data", and of an event with a name "name:data".
+  // "data", and for an event with a name "name:data".
   static std::string told(TestEvents& reader) {
     const auto event = reader.next();
     if (!event) return event.error().describe();
@@ -266,7 +266,7 @@ TEST_F(LostEventsTest, readers_are_told_of_a_lost_stream_and_go_on_with_the_next
   EXPECT_EQ(told(at_a), "3");
   EXPECT_EQ(told(at_b), "lost:");
   EXPECT_EQ(told(at_b), "3");
-  // Whatever process it comes to: the sequence of its id is that of another event now.
+  // In any process, the sequence number of its id now belongs to another event.
   publish(b_, "4");
   for (const char* const path : {"/a", "/b"}) {
     TestEvents again = server_.events(path, {{"Last-Event-ID", second->id}});

@@ -1,14 +1,14 @@
-// DatabaseFaults: what a test wants of its database: that it fails, or is slow.
+// DatabaseFaults: failures and delays that a test wants of its database.
 //
 //   app.database_faults().unavailable();       // the file or the server is gone
 //   app.database_faults().delay(seconds(2));   // in virtual time
 //   app.database_faults().fail_next(database::Error(database::Kind::busy, "…"));
 //   app.database_faults().heal();
 //
-// Calls fail with the kinds and texts that the real ones have. A transaction of which a call fails
-// is rolled back, so that the calls behind it say failed_transaction.
+// Calls fail with the kinds and texts of real failures. A transaction with a failed call is rolled
+// back: later calls of it report failed_transaction.
 //
-// Owns       what was asked for.
+// Owns       the requested faults.
 // Thread     the test's.
 // Allocates  as errors do.
 // Fails      never.
@@ -25,31 +25,31 @@ namespace katana::testing {
 
 class DatabaseFaults {
  public:
-  // Each call fails as when the file cannot be read or the server cannot be reached, and /ready
-  // says so, until heal().
+  // Each call fails like one whose file cannot be read or whose server cannot be reached, and
+  // /ready reports it, until heal().
   void unavailable(const std::string& why = "unable to open database file (14)") {
     outage_ = database::Error::unusable(why);
   }
   // The same, with a full disk.
   void disk_full() { unavailable("database or disk is full (13)"); }
-  // Each call is refused because too many wait, until heal().
+  // Each call is refused because too many others wait, until heal().
   void overloaded() {
     refusal_.emplace(database::Kind::unavailable, "the database is busy: 8192 writes wait");
   }
-  // The next `count` calls fail with it.
+  // The next `count` calls fail with this error.
   void fail_next(database::Error error, unsigned count = 1) {
     next_ = std::move(error);
     next_left_ = count;
   }
   // Each call takes so much longer, or fails at its own deadline if that comes first.
   void delay(Duration time) noexcept { delay_ = time; }
-  // None of the above.
+  // Ends all faults above.
   void heal() { *this = {}; }
 
   // ---- for FaultyBackend
   const std::optional<database::Error>& outage() const noexcept { return outage_; }
   Duration delay() const noexcept { return delay_; }
-  // What the next call fails with; it counts as made.
+  // The error of the next call, if it fails; counts the call.
   std::optional<database::Error> take_failure() {
     if (outage_) return outage_;
     if (refusal_) return refusal_;

@@ -65,20 +65,20 @@ Attempt FaultyBackend::try_here(const database::Request& request,
 
 void FaultyBackend::submit(Work& work) noexcept {
   if (work.request.order == Order::rollback && conflicted_.erase(work.request.transaction) != 0) {
-    work.outcome.rows_changed = 1;  // as a database says that it may be run again
+    work.outcome.rows_changed = 1;  // a database reports so that it may run again
     return database::Completions().add(work);
   }
   if (is_delayed()) {
     delayed_.emplace(&work, std::make_unique<Delayed>(*this, work));
     return;
   }
-  // Those came by try_here(), which has counted them.
+  // These calls came by try_here(), which has counted them.
   const bool is_counted = work.request.order == Order::read || work.request.order == Order::write;
   is_counted ? pass_on(work) : go_on(work);
 }
 
 void FaultyBackend::go_on(Work& work) noexcept {
-  // What undoes needs nothing of a database that fails, and takes no failure from the next call.
+  // A rollback needs nothing of a failing database, and uses up no failure of the next call.
   const bool undoes = work.request.order == Order::rollback || work.request.order == Order::undo;
   if (undoes) return pass_on(work);
   if (auto failure = faults_.take_failure()) return refuse(work, *std::move(failure));

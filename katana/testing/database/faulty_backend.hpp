@@ -1,11 +1,11 @@
-// FaultyBackend: a database behind the faults that a test asks for.
+// FaultyBackend: a database with the faults that a test requests.
 //
-// Owns       the backend behind it, and calls that are delayed.
+// Owns       the real backend, and delayed calls.
 // Borrows    the faults, which outlive it.
-// Thread     as Backend, of one reactor: the test's.
+// Thread     as Backend, on one reactor: the test's.
 // Allocates  for each call that is delayed.
 // Fails      as the faults say.
-// Invariant  a call that fails here never reaches the backend; one that is delayed does when
+// Invariant  a call that fails here never reaches the backend. A delayed call reaches it when
 //            virtual time has passed. Calls outside of a reactor are not delayed.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace katana::testing {
 
 class FaultyBackend final : public database::Backend {
  public:
-  // `on_call`, if there is one, before each call that reaches `backend`.
+  // `on_call`, if given, runs before each call that reaches `backend`.
   FaultyBackend(std::unique_ptr<database::Backend> backend, DatabaseFaults& faults,
                 std::function<void()> on_call = {});
   ~FaultyBackend() override;
@@ -53,7 +53,7 @@ class FaultyBackend final : public database::Backend {
   DatabaseFaults& faults_;
   const std::function<void()> on_call_;
   std::map<const database::Work*, std::unique_ptr<Delayed>> delayed_;
-  std::set<std::uint64_t> conflicted_;  // transactions that a conflict undid
+  std::set<std::uint64_t> conflicted_;  // transactions that a conflict rolled back
 };
 
 }  // namespace katana::testing

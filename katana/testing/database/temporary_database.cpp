@@ -15,14 +15,14 @@ namespace {
 
 using database::sqlite::Sqlite;
 
-// Virtual in a reactor's turn; a thread that has none is not in the middle of anything.
+// Virtual time in a reactor's turn. Another thread is not inside a turn and uses the real clock.
 Instant present() {
   const net::Reactor* const reactor = net::Reactor::current();
   return reactor != nullptr ? reactor->now() : monotonic_now();
 }
 
-// What Sqlite's own supervisor does, in virtual time: on a reactor, for as long as something that
-// was asked for there may wait, be held or be open.
+// Works like Sqlite's own supervisor, in virtual time. It runs on a reactor as long as a request
+// made there may wait, hold a lock, or be open.
 class Supervisor {
  public:
   Supervisor(Sqlite& of, Duration lasts) : target_(std::make_shared<Target>(&of, lasts)) {}
@@ -49,7 +49,7 @@ class Supervisor {
     Sqlite* database;  // null: it is gone
     const Duration lasts;
   };
-  // The reactor's, which destroys it.
+  // Attached to the reactor, which destroys it.
   class Timer final : public net::Attachment, private net::TimerEntry {
    public:
     Timer(net::Reactor& reactor, std::shared_ptr<Target> target) noexcept
@@ -109,7 +109,7 @@ class TurnedSqlite final : public database::Backend {
   Result<void> health() const override { return sqlite_->health(); }
   database::Statistics statistics() const override { return sqlite_->statistics(); }
   bool runs_in_turns() const noexcept override {
-    return Executor::current() == net::Reactor::current();  // else its thread does it
+    return Executor::current() == net::Reactor::current();  // else its thread runs it
   }
   Duration timeout_default() const noexcept override { return sqlite_->timeout_default(); }
 
@@ -120,7 +120,7 @@ class TurnedSqlite final : public database::Backend {
   std::unique_ptr<Supervisor> supervisor_;
 };
 
-// Of a database that could not be made: each call says so.
+// Stands for a database that could not be made: each call fails with the reason.
 class BrokenBackend final : public database::Backend {
  public:
   explicit BrokenBackend(const Error& why) : error_(database::Kind::unavailable, why.describe()) {}

@@ -3,16 +3,17 @@
 //   testing::TemporaryDatabase database(migrations());
 //   registry.instance<database::Database>(database.database());
 //
-// It is a whole one: constraints, transactions, write-ahead log; see stores/database/sqlite. Its
-// work runs in the turns of the calling reactor, in virtual time: a test starts no thread for
-// it, and a timeout of 30 s costs nothing. Outside of a reactor (thread::Loop) a thread does it.
+// It is a complete database: constraints, transactions, write-ahead log; see
+// stores/database/sqlite. Its work runs in the turns of the calling reactor, in virtual time. A
+// test starts no thread for it, and a timeout of 30 s costs nothing. Outside of a reactor
+// (thread::Loop) a thread does the work.
 //
-// Owns       the database, and where it lies; nothing is left of it.
+// Owns       the database and its memory; nothing remains afterwards.
 // Thread     the test's.
 // Allocates  freely.
-// Fails      problem() says why it could not be made, such as a migration that is wrong; each call
-//            then fails with it.
-// Invariant  declared before a TestServer whose handlers use it, so that it outlives them.
+// Fails      problem() says why it could not be made, for example a wrong migration; each call then
+//            fails with it.
+// Invariant  declared before a TestServer whose handlers use it, and so destroyed after the server.
 #pragma once
 
 #include <initializer_list>
@@ -27,8 +28,8 @@
 
 namespace katana::testing {
 
-// `options` in memory unless they have a path; calls fail and wait as `faults` say, which outlive
-// the database. For tests that need more than TemporaryDatabase has.
+// Opens `options` in memory unless they have a path. Calls fail and wait as `faults` say, which
+// outlive the database. For tests that need more than TemporaryDatabase has.
 Result<database::Database> open_for_test(database::sqlite::Options options, DatabaseFaults& faults);
 
 class TemporaryDatabase {
@@ -36,7 +37,7 @@ class TemporaryDatabase {
   explicit TemporaryDatabase(const std::vector<database::MigrationFile>& migrations = {});
   TemporaryDatabase(std::initializer_list<database::MigrationFile> migrations)
       : TemporaryDatabase(std::vector(migrations)) {}
-  // Of a folder of NUMBER_name.sql.
+  // Migrations from a folder of NUMBER_name.sql.
   explicit TemporaryDatabase(const std::string& migrations_folder);
   ~TemporaryDatabase();
   TemporaryDatabase(const TemporaryDatabase&) = delete;
@@ -46,7 +47,7 @@ class TemporaryDatabase {
   // Valid as long as this object; REQUIRES an empty problem().
   database::Database& database() noexcept { return *database_; }
   database::Database* operator->() noexcept { return &*database_; }
-  DatabaseFaults& faults() noexcept { return faults_; }  // errors and delays that the test injects
+  DatabaseFaults& faults() noexcept { return faults_; }  // failures and delays that a test injects
 
  private:
   void open(database::sqlite::Options options);

@@ -17,7 +17,7 @@ namespace {
 using database::Kind;
 using ::testing::HasSubstr;
 
-// Of a program that waits for its database without a reactor.
+// A program that waits for its database without a reactor.
 database::Result<std::int64_t> add(database::Database& database, int id, std::string value) {
   auto ask = [](database::Database& db, int key,
                 std::string text) -> Task<database::Result<std::int64_t>> {

@@ -1,8 +1,7 @@
-// TurnExecutor: runs what a database does in the turns of the reactor that asks for it, so that a
-// test has no thread of the database, and time stands still while it works.
+// TurnExecutor: runs the work of a database in the turns of the calling reactor. A test then has no
+// thread of the database, and time stands still during the work.
 //
-// Owns       a thread, made when somebody asks for something outside of a turn, as the end of a
-//            database does.
+// Owns       a thread, made for the first work outside of a turn, such as the end of a database.
 // Thread     post() any.
 // Allocates  that thread.
 // Fails      aborts without the thread.
@@ -20,7 +19,7 @@ namespace katana::testing {
 class TurnExecutor final : public Executor {
  public:
   TurnExecutor() = default;
-  // Returns when its thread has run what was posted.
+  // Returns when its thread has run all posted messages.
   ~TurnExecutor() = default;
 
   void post(Message& message) noexcept override;

@@ -35,15 +35,15 @@ constexpr const char* lock_name = "/lock";  // held while the process lives
 constexpr std::uintmax_t memory_bytes_min = std::uintmax_t{1} << 30;
 constexpr auto answer_wait = std::chrono::seconds(60);
 
-// Who runs the server; null: this user.
+// The user that runs the server; null: the present user.
 const passwd* other_user() {
   if (geteuid() != 0) return nullptr;
   const passwd* const postgres = getpwnam("postgres");
   return postgres != nullptr ? postgres : getpwnam("nobody");
 }
 
-// A child that runs `words` as the other user, and dies with the thread that calls this. No more
-// than system calls between fork() and exec(): other threads may hold any lock.
+// Starts a child that runs `words` as the other user, and dies with the calling thread. Only system
+// calls are made between fork() and exec(): other threads may hold any lock.
 int start_program(const std::vector<std::string>& words, const std::string& log) {
   const passwd* const user = other_user();
   const uid_t uid = user != nullptr ? user->pw_uid : 0;
@@ -77,7 +77,7 @@ bool has_programs(const fs::path& folder) {
          access((folder / "postgres").c_str(), X_OK) == 0;
 }
 
-// What a program writes, without its last line end.
+// The output of a program, without its last line end.
 std::string output_of(const char* command) {
   std::FILE* const pipe = ::popen(command, "re");
   if (pipe == nullptr) return {};
@@ -126,7 +126,7 @@ fs::path folder_in_path() {
   return {};
 }
 
-// Memory, if there is enough: a database is copied there in a third of the time. Elsewhere the
+// In memory, if there is enough: copying a database there takes a third of the time. Otherwise the
 // folder for temporary files, unless its path is too long for a socket.
 fs::path parent_folder() {
   std::error_code error;
@@ -137,13 +137,13 @@ fs::path parent_folder() {
   return error || temporary.string().size() > parent_bytes_max ? fs::path("/tmp") : temporary;
 }
 
-// Folders of processes that were killed: their locks are free.
+// Removes folders of killed processes: their locks are free.
 void remove_left_over(const fs::path& parent) {
   std::error_code error;
   for (const auto& each : fs::directory_iterator(parent, error)) {
     if (!each.path().filename().string().starts_with(folder_prefix)) continue;
     const int lock = ::open((each.path().string() + lock_name).c_str(), O_RDWR | O_CLOEXEC);
-    if (lock < 0) continue;  // of another user, or made this moment
+    if (lock < 0) continue;  // of another user, or just being made
     if (flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(each.path(), error);
     ::close(lock);
   }
@@ -164,7 +164,7 @@ std::string percent_encoded(std::string_view path) {
 }  // namespace
 
 Result<std::string> find_postgres_programs() {
-  // What a package for clients alone has of pg_config names a folder that is not there.
+  // pg_config of a package for clients alone names a folder that does not exist.
   const fs::path named = output_of("pg_config --bindir 2>/dev/null");
   if (has_programs(named)) return named.string();
   for (const fs::path& folder : {folder_in_path(), newest_package()}) {
@@ -208,7 +208,7 @@ PostgresCluster::~PostgresCluster() {
     changed_.notify_all();
     owner_.join();
   }
-  std::error_code ignored;  // what is left is in the folder for temporary files
+  std::error_code ignored;  // leftovers are in the folder for temporary files
   if (!folder_.empty()) fs::remove_all(folder_, ignored);
   if (lock_ >= 0) ::close(lock_);
 }
@@ -267,7 +267,7 @@ void PostgresCluster::own_server() {
   changed_.notify_all();
   changed_.wait(lock, [this] { return ends_; });
   if (*process_ <= 0) return;
-  ::kill(*process_, SIGQUIT);  // at once: nothing of it is kept
+  ::kill(*process_, SIGQUIT);  // at once: its data is not kept
   wait_for(*process_);
 }
 

@@ -3,17 +3,17 @@
 //   Result<PostgresCluster*> cluster = PostgresCluster::of_process();  // started by the first call
 //   Result<void> made = (*cluster)->run("CREATE DATABASE shop");
 //
-// Its programs are those that pg_config names, or else those of the PATH, or else the newest of
-// /usr/lib/postgresql/*/bin (Debian) and /usr/pgsql-*/bin (RPM). For root, whom PostgreSQL refuses,
-// it runs as "postgres", or as "nobody".
+// The programs are those of pg_config, or else those of the PATH, or else the newest of
+// /usr/lib/postgresql/*/bin (Debian) and /usr/pgsql-*/bin (RPM). PostgreSQL refuses root: for root
+// the server runs as "postgres", or as "nobody".
 //
 // Owns       the folder (in /dev/shm if that has 1 GiB), the server and a thread. The server ends
-//            with the process, also when that is killed; the next cluster then removes its folder.
+//            with the process, even if that is killed; the next cluster then removes its folder.
 // Thread     any.
 // Allocates  freely: a test's tool.
-// Fails      Code::not_found: PostgreSQL's server is not installed. Other Errors have what initdb
-//            or the server wrote.
-// Invariant  the server listens on a Unix socket in its folder alone, and flushes nothing to disk.
+// Fails      Code::not_found: PostgreSQL's server is not installed. Other Errors have the output of
+//            initdb or the server.
+// Invariant  the server listens only on a Unix socket in its folder, and flushes nothing to disk.
 #pragma once
 
 #include <condition_variable>
@@ -30,7 +30,7 @@
 
 namespace katana::testing {
 
-// The folder of initdb and postgres, where both can be executed.
+// The folder in which initdb and postgres can be executed.
 Result<std::string> find_postgres_programs();
 
 class PostgresCluster {
@@ -38,20 +38,21 @@ class PostgresCluster {
   // The cluster that all tests of this process share. Started at the first call; it ends with the
   // process. An Error: PostgreSQL is not installed, or does not start.
   static Result<PostgresCluster*> of_process();
-  // A cluster of the caller. `programs` is a folder as find_postgres_programs() returns it.
+  // A cluster for the caller alone. `programs` is a result of find_postgres_programs().
   static Result<std::unique_ptr<PostgresCluster>> start(const std::string& programs);
   ~PostgresCluster();
   PostgresCluster(const PostgresCluster&) = delete;
   PostgresCluster& operator=(const PostgresCluster&) = delete;
 
-  // Of its data, its socket and its log.
+  // The folder of its data, its socket and its log.
   const std::string& folder() const noexcept { return folder_; }
   int version() const noexcept { return version_; }  // 15: of 15.18
-  // To connect to a database of the cluster.
+  // The options for a connection to a database of the cluster.
   database::postgres::Options options(const std::string& database) const;
   // "postgresql://katana@…/database", for database.url.
   std::string url(const std::string& database) const;
-  // A statement of the server's first database; its first value, empty when there is none.
+  // Runs a statement in the server's first database. Returns its first value, empty when there is
+  // none.
   Result<std::string> run(const std::string& statement);
 
  private:
@@ -59,7 +60,7 @@ class PostgresCluster {
   Result<void> make_folder();
   Result<void> make_data();
   Result<void> start_server();
-  // The kernel ends the server when the thread that started it ends: this one lasts.
+  // Runs on a thread that lasts: the kernel ends the server when the thread that started it ends.
   void own_server();
   bool has_ended();
   std::string log() const;
@@ -68,7 +69,7 @@ class PostgresCluster {
   std::string folder_;
   int lock_ = -1;  // of the folder, while it is in use
   int version_ = 0;
-  std::mutex mutex_;  // what follows, up to the session
+  std::mutex mutex_;  // guards the next members, up to the session
   std::condition_variable changed_;
   std::optional<int> process_;
   bool ends_ = false;

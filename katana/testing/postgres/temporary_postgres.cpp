@@ -14,7 +14,7 @@
 namespace katana::testing {
 namespace {
 
-// Databases that were migrated, by their migrations' numbers and checksums.
+// Migrated databases, by the numbers and checksums of their migrations.
 struct Templates {
   std::mutex mutex;
   std::map<std::string, std::string> names;
@@ -38,7 +38,7 @@ std::string numbered(const char* kind) {
   return fmt::format("{}_{}", kind, ++last);
 }
 
-// The template of these migrations, which is made when there is none.
+// The template of these migrations, made if it does not exist.
 Result<std::string> template_of(PostgresCluster& cluster, const std::string& folder,
                                 const std::vector<database::Migration>& migrations) {
   if (migrations.empty()) return std::string("template1");
@@ -75,7 +75,7 @@ TemporaryPostgres::TemporaryPostgres(const std::string& migrations_folder) {
 TemporaryPostgres::~TemporaryPostgres() {
   database_.reset();
   if (name_.empty()) return;
-  // FORCE: a connection that a program closed is told of to the server a moment later.
+  // FORCE: the server hears a moment later of a connection that a program closed.
   (void)cluster_->run(fmt::format("DROP DATABASE IF EXISTS {} WITH (FORCE)", name_));
 }
 
@@ -98,7 +98,7 @@ Result<void> TemporaryPostgres::copy(const std::string& folder,
   auto from = template_of(*cluster_, folder, migrations);
   if (!from) return std::unexpected(from.error());
   const std::string name = numbered("test");
-  // Without fsync a copy of files is a third of a copy by the log, which is the default from 15 on.
+  // Without fsync copying files takes a third of copying by the log, the default from 15 on.
   const auto made =
       cluster_->run(fmt::format("CREATE DATABASE {} TEMPLATE {}{}", name, *from,
                                 cluster_->version() >= 15 ? " STRATEGY file_copy" : ""));

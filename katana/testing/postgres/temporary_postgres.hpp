@@ -7,16 +7,16 @@
 //                                 .server = {.waits_for_time = database.waits_for_time()}});
 //
 // The first one of a process starts a server (PostgresCluster). Migrations run once for a process,
-// in a database that PostgreSQL then copies for each test: some 10 ms. It tests features that an
+// in a database that PostgreSQL then copies for each test: some 10 ms. It tests features that
 // SQLite in memory lacks: exclusion constraints, FOR UPDATE, casts, NOTIFY.
 //
-// Owns       its database, which is dropped with it.
+// Owns       its database, which is dropped at its end.
 // Thread     the test's.
 // Allocates  freely: a test's tool.
-// Fails      problem() says why it could not be made; is_missing(): because PostgreSQL's server is
-//            not installed. The setting then names no server, so that a program does not start.
-// Invariant  declared before a TestApplication that uses it, so that it outlives the program. The
-//            server's clock (now()) is the real one, whatever virtual time a test has.
+// Fails      problem() says why it could not be made. is_missing(): because PostgreSQL's server is
+//            not installed. The setting then names no server, and a program does not start.
+// Invariant  declared before a TestApplication that uses it, and so destroyed after the program.
+//            The server's clock (now()) is the real one, whatever virtual time a test has.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ class TemporaryPostgres {
   explicit TemporaryPostgres(const std::vector<database::MigrationFile>& migrations = {});
   TemporaryPostgres(std::initializer_list<database::MigrationFile> migrations)
       : TemporaryPostgres(std::vector(migrations)) {}
-  // Of a folder of NUMBER_name.sql.
+  // Migrations from a folder of NUMBER_name.sql.
   explicit TemporaryPostgres(const std::string& migrations_folder);
   ~TemporaryPostgres();
   TemporaryPostgres(const TemporaryPostgres&) = delete;
@@ -45,7 +45,7 @@ class TemporaryPostgres {
 
   // PostgreSQL is not installed here: a test that needs it calls GTEST_SKIP().
   bool is_missing() const noexcept { return is_missing_; }
-  // Why there is no database; empty: there is one.
+  // The reason why there is no database; empty: there is one.
   const std::string& problem() const noexcept { return problem_; }
   // The name of the database.
   const std::string& name() const noexcept { return name_; }
@@ -54,13 +54,14 @@ class TemporaryPostgres {
   // "database.url=…", for TestApplicationOptions::settings.
   std::string setting() const { return "database.url=" + url(); }
 
-  // For what has no program around it; opened at the first call. REQUIRES problem().empty().
+  // For code without a program; opened at the first call. REQUIRES problem().empty().
   database::Database& database();
-  // Statements without results of a session apart, to arrange a test; any number, with semicolons.
+  // Runs statements without results in a separate session, to arrange a test; any number, with
+  // semicolons.
   Result<void> run(const std::string& statements) const;
 
-  // For TestOptions::waits_for_time: all that the database is at waits for a row or a table that
-  // another one holds, so virtual time passes to what lets go of it.
+  // For TestOptions::waits_for_time. True when all work of the database waits for locks of rows or
+  // tables. Virtual time then passes until a lock is released.
   std::function<bool()> waits_for_time() const;
 
  private:
@@ -69,8 +70,8 @@ class TemporaryPostgres {
 
   std::string problem_;
   bool is_missing_ = false;
-  std::string name_;                    // empty: there is none
-  PostgresCluster* cluster_ = nullptr;  // null: there is none
+  std::string name_;                    // empty: no database was made
+  PostgresCluster* cluster_ = nullptr;  // null: no server
   std::optional<database::Database> database_;
 };
 

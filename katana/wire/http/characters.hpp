@@ -13,7 +13,7 @@ enum CharacterClass : std::uint8_t {
   token_character = 1 << 0,  // tchar, RFC 9110 §5.6.2
   value_character =
       1 << 1,  // field-vchar, SP and HTAB, RFC 9110 §5.5: everything but controls and DEL
-  target_character = 1 << 2,  // what a request-target may hold, RFC 9112 §3.2 and RFC 3986: pchar
+  target_character = 1 << 2,  // allowed in a request-target, RFC 9112 §3.2 and RFC 3986: pchar
                               // "/" "?" "%" "[" "]"
   host_character = 1 << 3,    // reg-name and "%", RFC 3986 §3.2.2, without ","
   digit_character = 1 << 4,   // 0-9
@@ -39,10 +39,10 @@ constexpr std::array<std::uint8_t, 256> make_character_table() {
     if (alpha || digit || contains("!#$%&'*+-.^_`|~", c)) bits |= token_character;
     if ((value >= 0x20 && value != 0x7f) || c == '\t') bits |= value_character;
     if (unreserved || sub_delimiter || contains(":@/?%[]", c)) bits |= target_character;
-    // RFC 3986 allows all sub-delims in a name. In a field a comma joins the values of two lines
-    // (RFC 9110 §5.3): "a,b" is two Hosts, which RFC 9112 §3.2 refuses, and programs that read it
-    // as a list see another host than those that do not. No name in DNS has one. The other
-    // sub-delims mean nothing in a Host.
+    // RFC 3986 allows all sub-delims in a name. But in a field a comma joins the values of two
+    // lines (RFC 9110 §5.3). "a,b" is therefore two Hosts, which RFC 9112 §3.2 refuses. Programs
+    // that read it as a list see another host than those that do not. No DNS name has a comma. The
+    // other sub-delims mean nothing in a Host.
     const bool in_host = unreserved || (sub_delimiter && c != ',');
     if (in_host || c == '%') bits |= host_character;
     if (digit) bits |= digit_character;
@@ -60,12 +60,12 @@ inline constexpr auto character_table = make_character_table();
 
 }  // namespace detail
 
-// Whether it is of one of the wanted classes.
+// Whether the character belongs to one of the wanted classes.
 constexpr bool is(char c, CharacterClass wanted) noexcept {
   return (detail::character_table[static_cast<unsigned char>(c)] & wanted) != 0;
 }
 
-// True for empty text.
+// Whether every character belongs to one of the wanted classes. True for empty text.
 constexpr bool all_are(Bytes text, CharacterClass wanted) noexcept {
   for (const char c : text) {
     if (!is(c, wanted)) return false;
@@ -73,7 +73,7 @@ constexpr bool all_are(Bytes text, CharacterClass wanted) noexcept {
   return true;
 }
 
-// ASCII only.
+// Changes ASCII letters only.
 constexpr char to_lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }

@@ -1,10 +1,10 @@
-// Conditional requests (RFC 9110 §13) against what a resource is at present.
+// Conditional requests (RFC 9110 §13) against the present state of a resource.
 //
 // Owns      nothing.
 // Borrows   its arguments for the call.
 // Thread    any; there is no state.
 // Allocates coded_tag(): its text.
-// Fails     never: a malformed condition is one that does not hold, and a malformed date is none.
+// Fails     never: a malformed condition does not hold, and a malformed date is ignored.
 // Invariant the order of evaluation is that of §13.2.2, whatever the order of the fields.
 #pragma once
 
@@ -18,20 +18,20 @@
 
 namespace katana::http {
 
-// What identifies the selected representation.
+// The validators of the selected representation (RFC 9110 §8.8).
 struct Validators {
   Bytes entity_tag;  // as in an ETag field: with quotes, and with W/ when it is weak
-  // Unix time. Empty: it is not known, and conditions on it count for nothing (RFC 9110 §13.1.3).
+  // Unix time. Empty: the date is not known, and conditions on it are ignored (RFC 9110 §13.1.3).
   std::optional<std::int64_t> modified_s = {};
   bool is_strong = false;  // the date changes whenever a single byte does
-  // The tag names the state of the resource, which its compressed representations share: tags that
-  // coded_tag() made of it match, too.
+  // The tag names the state of the resource, which its compressed representations share. Tags that
+  // coded_tag() makes of it then match, too.
   bool is_version = false;
 };
 
 //   proceed            the request is to be served
 //   not_modified       304: the client has it already
-//   failed             412: it is not what the client takes it for
+//   failed             412: the resource is not in the state that the client expects
 enum class Condition : std::uint8_t { proceed, not_modified, failed };
 
 // If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since of a request for a
@@ -47,15 +47,16 @@ enum class ConditionField : std::uint8_t {
   if_modified_since,    // §13.1.3
   if_unmodified_since,  // §13.1.4
 };
-// One line of a request that is one of them; other names: nothing.
+// One line of a request whose name is a ConditionField.
 struct ConditionLine {
   ConditionField field = {};  // its name
   Bytes value;                // without spaces around it
 };
-[[nodiscard]] std::optional<ConditionField> condition_field(Bytes name) noexcept;  // in any case
+// Ignores case. Nothing for a name that is none of them.
+[[nodiscard]] std::optional<ConditionField> condition_field(Bytes name) noexcept;
 
-// The same for lines that were kept, of GET or HEAD (`is_read`) or another method. `now` is null
-// where nothing is: If-Match then fails and If-None-Match holds, "*" included.
+// The same for lines that were kept from a request. `is_read`: its method is GET or HEAD. `now` is
+// null where there is no representation: If-Match then fails and If-None-Match holds, "*" included.
 [[nodiscard]] Condition evaluate_conditions(std::span<const ConditionLine> lines, bool is_read,
                                             const Validators* now,
                                             Bytes* matched = nullptr) noexcept;
@@ -74,7 +75,7 @@ struct ConditionLine {
 [[nodiscard]] bool matches_weakly(Bytes left, Bytes right) noexcept;
 
 // Walks a list of entity tags, in which a backslash is an ordinary character and a comma may be
-// quoted. Ends at the first element that is none.
+// quoted. Ends at the first element that is no entity tag.
 class EntityTagReader {
  public:
   constexpr explicit EntityTagReader(Bytes value) noexcept : rest_(value) {}

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<Bytes, coding_count> coding_names = {"br", "zstd", "gzip", "identity"};
 
-// qvalue, RFC 9110 §12.4.2, in thousandths; 0 for what is none.
+// qvalue, RFC 9110 §12.4.2, in thousandths; 0 for malformed text.
 std::uint16_t quality_from(Bytes text) noexcept {
   if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return 0;
   if (text.size() > 1 && text[1] != '.') return 0;
@@ -58,8 +58,8 @@ AcceptedCodings::AcceptedCodings(const Head& head) noexcept {
     Bytes element;
     for (ListReader list(head.value(index)); list.next(element);) note(element);
   }
-  // Identity is accepted unless it is refused, by name or by "*", but it is what a client that
-  // names others wants least.
+  // Identity is accepted unless it is refused, by name or by "*". But a client that names other
+  // codings wants it least.
   constexpr std::uint16_t least = 1;
   std::uint16_t& identity = qualities_[static_cast<std::size_t>(Coding::identity)];
   if (identity == unknown) identity = any_ == 0 ? std::uint16_t{0} : least;

@@ -1,4 +1,4 @@
-// Content codings and what a client thinks of them (RFC 9110 §8.4.1 and §12.5.3).
+// Content codings and a client's preferences among them (RFC 9110 §8.4.1 and §12.5.3).
 //
 // Owns      nothing.
 // Borrows   its arguments for the call.
@@ -24,18 +24,18 @@ inline constexpr std::size_t coding_count = 4;  // for arrays by Coding
 
 // "br", "zstd", "gzip", "identity".
 Bytes coding_name(Coding coding) noexcept;
-// By name, ignoring case; "x-gzip" is gzip (RFC 9110 §8.4.1.3).
+// Finds a coding by its name, ignoring case; "x-gzip" is gzip (RFC 9110 §8.4.1.3).
 std::optional<Coding> coding_from(Bytes name) noexcept;
 
 // A set of codings.
 class Codings {
  public:
   constexpr Codings() noexcept = default;
-  // No effect if it is there.
+  // Adds a coding. No effect if the set has it.
   constexpr void insert(Coding coding) noexcept {
     bits_ = static_cast<std::uint8_t>(bits_ | bit(coding));
   }
-  // Whether it was inserted.
+  // Whether the set has the coding.
   constexpr bool contains(Coding coding) const noexcept { return (bits_ & bit(coding)) != 0; }
   constexpr bool empty() const noexcept { return bits_ == 0; }
   constexpr bool operator==(const Codings&) const noexcept = default;
@@ -50,7 +50,7 @@ class Codings {
 // How much a client likes each coding, in thousandths; 0: refused.
 class AcceptedCodings {
  public:
-  // Of all Accept-Encoding fields. Without one only identity is accepted: a client that does not
+  // Reads all Accept-Encoding fields. Without one only identity is accepted: a client that does not
   // say that it can decode usually cannot.
   explicit AcceptedCodings(const Head& head) noexcept;
 
@@ -58,7 +58,7 @@ class AcceptedCodings {
   unsigned quality(Coding coding) const noexcept {
     return qualities_[static_cast<std::size_t>(coding)];
   }
-  // The one of `available` that the client likes best. Nothing: it refuses them all.
+  // The coding of `available` that the client likes best. Nothing: the client refuses them all.
   std::optional<Coding> best_of(Codings available) const noexcept;
 
  private:

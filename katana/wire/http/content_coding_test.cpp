@@ -7,7 +7,7 @@
 namespace katana::http {
 namespace {
 
-// What the fields say, each its own line.
+// The accepted codings of these Accept-Encoding values, each in its own line.
 AcceptedCodings accepted(std::initializer_list<Bytes> values) {
   std::string text(" Accept-Encoding ");
   for (const Bytes value : values) text += value;

@@ -1,6 +1,6 @@
-// Days are counted from 1970-01-01. Years begin in March here, so that the leap day is the last of
-// its year and the days before a month follow one line, (153 * month + 2) / 5; the calendar repeats
-// every 400 years, an era of 146097 days.
+// Days are counted from 1970-01-01. Years begin in March here: the leap day is then the last of its
+// year. The days before a month are (153 * month + 2) / 5. The calendar repeats every 400 years, an
+// era of 146097 days.
 //
 //   IMF-fixdate   Sun, 06 Nov 1994 08:49:37 GMT
 //   RFC 850       Sunday, 06-Nov-94 08:49:37 GMT
@@ -98,8 +98,8 @@ Bytes short_name(Bytes names, std::int64_t index) noexcept {
 
 // ---- reading ---------------------------------------------------------------------------------
 
-// Takes a date apart from the left. A mismatch empties the rest and is remembered, so that a whole
-// form is written down in a row and asked about once.
+// Takes a date apart from the left. A mismatch empties the rest and is remembered: a whole form is
+// then written down in a row and checked once.
 class DateReader {
  public:
   explicit DateReader(Bytes text) noexcept : rest_(text) {}

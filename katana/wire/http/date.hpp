@@ -4,7 +4,7 @@
 // Borrows   its arguments for the call.
 // Thread    any; there is no state.
 // Allocates never.
-// Fails     parse_date() is nullopt for what is not a date; format_date() cannot fail.
+// Fails     parse_date() is nullopt for text that is not a date; format_date() cannot fail.
 // Invariant parse_date(format_date(s)) == s for every second from 1970 to 9999.
 #pragma once
 

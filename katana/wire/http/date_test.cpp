@@ -37,8 +37,8 @@ TEST(Date, the_example_of_the_rfc_is_written_and_read_in_its_three_forms) {
   EXPECT_EQ(parse_date("Sun Nov  6 08:49:37 1994"), 784'111'777);
 }
 
-// The calendar repeats after 400 years; what is left of it up to 9999 is walked in steps that meet
-// every day of the year and of the week.
+// The calendar repeats after 400 years. The years after that up to 9999 are walked in steps that
+// meet every day of the year and of the week.
 TEST(Date, every_day_of_400_years_and_many_up_to_9999_are_written_as_libc_writes_them) {
   constexpr std::int64_t cycle_days = 146'097;
   for (std::int64_t day = 0; day * day_seconds <= date_seconds_max;

@@ -1,4 +1,5 @@
-// The algorithms of RFC 9651 §4.2, each as a function that takes what it reads off the front.
+// The algorithms of RFC 9651 §4.2. Each is a function that takes the bytes that it reads off the
+// front.
 #include "katana/wire/http/dictionary.hpp"
 
 #include "katana/wire/http/characters.hpp"
@@ -72,7 +73,7 @@ bool DictionaryReader::take_value(DictionaryMember& member) noexcept {
   return take_parameters();
 }
 
-// Behind a member: the end, or a comma and another member.
+// Takes the text behind a member: the end, or a comma in front of another member.
 bool DictionaryReader::take_comma() noexcept {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
   rest_.remove_prefix(count_front(rest_, is_space));
@@ -122,7 +123,8 @@ bool DictionaryReader::take_number(DictionaryMember& member) noexcept {
   return true;
 }
 
-// Behind the first quote. A display string has "%" escapes, a string those by a backslash.
+// Takes the text behind the first quote. A display string has escapes by "%", a string those by a
+// backslash.
 bool DictionaryReader::take_quoted(bool is_display) noexcept {
   while (!rest_.empty()) {
     const char c = rest_.front();

@@ -9,7 +9,7 @@
 //
 // A comma within a quoted-string (RFC 9110 §5.6.4) belongs to its element, and so does the
 // character after a backslash there. Entity tags are quoted by another rule (RFC 9110 §8.8.3: a
-// backslash is an ordinary character), so If-Match and If-None-Match are not for this reader.
+// backslash is an ordinary character). This reader is therefore not for If-Match and If-None-Match.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ class ListReader {
     return index;
   }
 
-  // What follows the quoted-string that opens at `quote`, or the end.
+  // The index behind the quoted-string that opens at `quote`, or the end.
   [[nodiscard]] constexpr std::size_t end_of_quotes(std::size_t quote) const noexcept {
     for (std::size_t index = quote + 1; index < rest_.size(); ++index) {
       if (rest_[index] == '"') return index + 1;
@@ -63,7 +63,7 @@ class ListReader {
   Bytes rest_;
 };
 
-// True when one element is `token`, ignoring case, and nothing else: "close;x" is not "close".
+// True when one whole element is `token`, ignoring case: "close;x" is not "close".
 [[nodiscard]] constexpr bool list_contains_token(Bytes value, Bytes token) noexcept {
   ListReader elements(value);
   Bytes element;

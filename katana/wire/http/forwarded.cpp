@@ -17,7 +17,8 @@ class ElementsFromTheRight {
   ElementsFromTheRight(const Head& head, Bytes name, bool quotes) noexcept
       : head_(head), name_(name), quotes_(quotes), index_(head.field_count()) {}
 
-  // Without the white space around it. False: there is none left, or what is there is malformed.
+  // The next element, without the white space around it. False: none is left, or the rest is
+  // malformed.
   bool next(Bytes& element) noexcept {
     for (;;) {
       while (rest_.empty()) {
@@ -43,7 +44,7 @@ class ElementsFromTheRight {
     return false;
   }
 
-  // Behind the last comma that is not quoted.
+  // The place behind the last comma that is not quoted.
   std::size_t begin_of_last() noexcept {
     std::size_t at = rest_.size();
     while (at > 0 && rest_[at - 1] != ',') {
@@ -52,8 +53,8 @@ class ElementsFromTheRight {
     }
     return at;
   }
-  // Of the quoted-string that ends with the quote at `end`. A quote behind an odd number of
-  // backslashes is an escaped one.
+  // The begin of the quoted-string that ends with the quote at `end`. A quote behind an odd number
+  // of backslashes is an escaped one.
   std::size_t begin_of_quotes(std::size_t end) noexcept {
     if (is_escaped(end)) is_malformed_ = true;
     for (std::size_t at = end; at > 0; --at) {
@@ -81,7 +82,7 @@ using NodeText = ShortText<node_bytes_max>;
 
 // ---- Forwarded, RFC 7239 §4 ----
 
-// What one proxy said.
+// The values that one proxy wrote.
 struct Element {
   std::optional<NodeText> node;
   std::optional<Scheme> scheme;
@@ -117,7 +118,7 @@ std::optional<Value> take_value(Bytes& text) noexcept {
   return std::nullopt;
 }
 
-// What it stands for; nothing when that is more than any node or scheme has.
+// The value without escapes; nothing when it is longer than any node or scheme.
 std::optional<NodeText> unescaped(const Value& value) noexcept {
   NodeText text;
   for (std::size_t at = 0; at < value.raw.size(); ++at) {
@@ -129,7 +130,7 @@ std::optional<NodeText> unescaped(const Value& value) noexcept {
 }
 
 std::optional<Scheme> parse_scheme(Bytes text) noexcept {
-  // Some say of a WebSocket connection what the client said.
+  // Some proxies write the scheme of a WebSocket connection as the client has it.
   if (equals_ignoring_case(text, "https") || equals_ignoring_case(text, "wss")) {
     return Scheme::https;
   }
@@ -137,8 +138,8 @@ std::optional<Scheme> parse_scheme(Bytes text) noexcept {
   return std::nullopt;
 }
 
-// One forwarded-pair into `element`, if it is of the parts that are read: a proxy may copy into the
-// others what its client has sent. False: it is malformed, or its name came before.
+// Adds one forwarded-pair to `element`, if it is of the parts that are read: a proxy may copy the
+// others from its client. False: the pair is malformed, or its name came before.
 bool add_pair(Element& element, Bytes name, const Value& value, ForwardedParts parts) noexcept {
   if (parts.client && equals_ignoring_case(name, "for")) {
     if (element.node) return false;
@@ -152,7 +153,7 @@ bool add_pair(Element& element, Bytes name, const Value& value, ForwardedParts p
     return element.scheme.has_value();
   }
   if (parts.host && equals_ignoring_case(name, "host")) {
-    // No host needs an escape, and what has none lies in the head as it is.
+    // No host needs an escape, and a value without escapes lies in the head as it is.
     if (!element.host.empty() || value.has_escapes || !valid_authority(value.raw)) return false;
     element.host = value.raw;
     return !value.raw.empty();
@@ -230,7 +231,7 @@ void read_forwarded(const Head& head, const ForwardedRules& rules, const Network
       return;
     }
     ++found.hops;
-    // What the proxy nearest to the client says holds: it was asked by the client itself.
+    // The values of the proxy nearest to the client win: the client itself connected to it.
     if (element->scheme) found.scheme = element->scheme;
     if (!element->host.empty()) found.host = element->host;
     if (!element->node || !note_node(found, *element->node, false, trusted)) return;
@@ -238,7 +239,7 @@ void read_forwarded(const Head& head, const ForwardedRules& rules, const Network
   found.is_malformed = found.is_malformed || elements.is_malformed();
 }
 
-// Of -Proto and -Host the last value: in a list it is unknown which proxy wrote what.
+// Reads the last value of -Proto and -Host: in a list it is unknown which proxy wrote which value.
 void read_x_forwarded(const Head& head, const ForwardedRules& rules, const NetworkSet& trusted,
                       Forwarding& found) noexcept {
   Bytes text;

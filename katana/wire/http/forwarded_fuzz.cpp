@@ -1,5 +1,5 @@
-// Invariant: whatever stands in the fields, what a trusted proxy wrote behind it is read as if it
-// stood alone; and of what is read, every address and host is well formed and lies in the head.
+// Invariant: the elements that trusted proxies wrote are read as if no bytes stood in front of
+// them. Every address and host that is read is well formed and lies in the head.
 //
 // The input is a byte that chooses fields, lines and parts, and the values of a field.
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace katana::http {
 namespace {
 
-// A head of these fields, and of nothing else.
+// A head of these fields only.
 class ForwardedFieldsOnly {
  public:
   explicit ForwardedFieldsOnly(const std::vector<std::pair<std::string, std::string>>& fields) {
@@ -39,7 +39,7 @@ NetworkSet trusted_proxies() {
   return NetworkSet(networks);
 }
 
-// What a proxy writes that overwrites all three.
+// The parts that a proxy writes which overwrites all three.
 constexpr ForwardedParts all_parts{.client = true, .proto = true, .host = true};
 
 // "ADDRESS[#PORT] [SCHEME] [HOST] [malformed]"
@@ -192,7 +192,7 @@ TEST(Forwarded, parts_that_the_rules_do_not_name_have_no_influence_however_they_
       {"X-Forwarded-For", "1.1.1.1"}, {"X-Forwarded-Proto", "ftp"}, {"X-Forwarded-Host", "a b"}};
   EXPECT_EQ(x_forwarded(forged, 16, {.client = true, .proto = false}), "1.1.1.1");
   EXPECT_EQ(x_forwarded(forged, 16, {.client = false, .proto = false}), "peer");
-  // A proxy that copies what its client wrote does not spoil what it says itself.
+  // A proxy that copies values of its client does not spoil its own values.
   EXPECT_EQ(forwarded({"for=1.1.1.1;host=\"a b\";proto=ftp"}, 16, {.client = true, .proto = false}),
             "1.1.1.1");
   EXPECT_EQ(forwarded({"for=bogus;proto=https"}, 16, {.client = false}), "peer https");

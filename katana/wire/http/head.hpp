@@ -29,7 +29,7 @@ struct Field {
   Slice value;  // without surrounding white space
 };
 
-// More fields than this in one head are refused (431), whatever the limits say.
+// A head with more fields than this is refused (431), whatever the limits are.
 inline constexpr std::size_t fields_capacity = 128;
 // A head is addressed by 16 bits.
 inline constexpr std::size_t head_bytes_capacity = 65'535;
@@ -38,16 +38,15 @@ class Head {
  public:
   Method method() const noexcept { return method_; }                 // extension: see method_text()
   Bytes method_text() const noexcept { return text(method_text_); }  // as sent
-  // As sent: path and query in most requests.
+  // The request target as sent: path and query in most requests.
   Bytes target() const noexcept { return text(target_); }
-  // The target is a path that is normal as it stands, and nothing else: origin-form without query,
-  // escapes and dots.
+  // The target is a path that is normal as it stands: origin-form without query, escapes and dots.
   bool target_is_plain() const noexcept { return target_is_plain_; }
   // 1 for HTTP/1.1, 0 for HTTP/1.0; the highest minor version that both sides know otherwise.
   unsigned minor_version() const noexcept { return minor_version_; }
 
   std::size_t field_count() const noexcept { return field_count_; }  // repeated headers count each
-  // As sent; REQUIRES index < field_count().
+  // The name of a field as sent; REQUIRES index < field_count().
   Bytes name(std::size_t index) const noexcept { return text(fields_[index].name); }
   // Without surrounding white space; REQUIRES index < field_count().
   Bytes value(std::size_t index) const noexcept { return text(fields_[index].value); }
@@ -92,7 +91,7 @@ class Head {
   // REQUIRES field_count() < fields_capacity.
   void add_field(Slice name, Slice value) noexcept { fields_[field_count_++] = {name, value}; }
 
-  // Copies what is in use: a head with four fields is 90 bytes, not a kilobyte.
+  // A copy takes only the fields in use: a head with four fields is 90 bytes, not a kilobyte.
   Head() noexcept = default;
   Head(const Head& other) noexcept { *this = other; }
   Head& operator=(const Head& other) noexcept {

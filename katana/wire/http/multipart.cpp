@@ -143,7 +143,7 @@ MultipartReader::Step MultipartReader::next_before(Bytes input) noexcept {
   return {step.event, step.consumed + at + delimiter_size_};
 }
 
-// Behind a delimiter: "--" for the last one, or white space and CRLF.
+// Reads the text behind a delimiter: "--" for the last one, or white space and CRLF.
 MultipartReader::Step MultipartReader::next_delimiter(Bytes input) noexcept {
   std::size_t size = 0;
   if (input.starts_with('-')) {
@@ -172,7 +172,7 @@ MultipartReader::Step MultipartReader::next_head(Bytes input) noexcept {
   const std::size_t from = searched_ > head_end.size() ? searched_ - head_end.size() : 0;
   const std::size_t at = input.find(head_end, from);
   searched_ = input.size();
-  // The begin of what ends the head is not counted: a cut there must not change the answer.
+  // The first bytes of the head's end are not counted: a cut there must not change the answer.
   const std::size_t size = at != Bytes::npos ? at : input.size() - partial_match(input, head_end);
   if (size > limits_.head_bytes_max) return refuse(MultipartRefusal::head_too_large);
   if (input.starts_with(line_end)) return refuse(MultipartRefusal::malformed);
@@ -230,7 +230,7 @@ bool MultipartReader::read_disposition(Bytes value) noexcept {
 }
 
 MultipartReader::Step MultipartReader::next_content(Bytes input) noexcept {
-  // What the head has left for an empty part's delimiter is the head's own CRLF.
+  // The head leaves its own last CRLF here, because it begins the delimiter of an empty part.
   if (searched_ != SIZE_MAX) {
     if (input.size() < line_end.size()) return {MultipartEvent::need_bytes, 0};
     if (input.size() < delimiter_size_ && delimiter().starts_with(input)) {

@@ -1,22 +1,22 @@
 // MultipartReader: multipart/form-data (RFC 7578, RFC 2046 §5.1) as a function of bytes.
 //
-// Owns       a few words of state and the boundary. No bytes: what next() does not consume stays
-//            with the caller.
+// Owns       a few words of state and the boundary. No bytes: those that next() does not consume
+//            stay with the caller.
 // Thread     its user's only.
 // Allocates  never.
-// Fails      what is malformed or beyond the limits is MultipartEvent::refused, and refusal() says
-//            why; nothing follows it.
+// Fails      input that is malformed or beyond the limits is MultipartEvent::refused, and refusal()
+//            says why; no event follows it.
 // Invariant  the events are a function of the bytes, however they are cut, but for the cuts of a
-//            part's content. Whatever is searched is searched once.
+//            part's content. Each byte is searched once.
 //
-// The caller pulls: next() gives at most one event and says how much input it used. need_bytes
-// that used some says no more than that: the rest may have an event.
+// The caller pulls: next() gives at most one event and says how much input it used. After a
+// need_bytes that used some input, the rest may still have an event.
 //
-//   before    --boundary                 a part's head follows; what comes before is passed
+//   before    --boundary                 a part's head follows; bytes before it are skipped
 //   head      name: value CRLF … CRLF    Event::part
 //   content   any bytes                  Event::content, as often as it takes
 //   content   CRLF --boundary            Event::part_end; then CRLF: head, or "--": Event::end
-//   after     anything                   passed
+//   after     anything                   skipped
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct MultipartLimits {
   std::size_t preamble_bytes_max = 1024;      // before the first part
 };
 
-// What next() reports. need_bytes: nothing, until more input comes.
+// The events of next(). need_bytes: no event, until more input comes.
 enum class MultipartEvent : std::uint8_t { need_bytes, part, content, part_end, end, refused };
 
 //   malformed       not multipart/form-data
@@ -53,7 +53,7 @@ enum class MultipartRefusal : std::uint8_t {
   part_too_large   // MultipartLimits::part_bytes_max
 };
 
-// What a part says of itself; borrowed from the input of the call that reported it.
+// The headers of a part, borrowed from the input of the call that reported it.
 struct MultipartPart {
   Bytes name;      // as it was sent: browsers send UTF-8, and %22 for a quote (RFC 7578 §5.1)
   Bytes filename;  // the same; never a path to write to
@@ -70,16 +70,16 @@ class MultipartReader {
   // REQUIRES a boundary as boundary_of() gives it.
   explicit MultipartReader(Bytes boundary, const MultipartLimits& limits = {}) noexcept;
 
-  // What one call of next() did.
+  // The result of one call of next().
   struct Step {
     MultipartEvent event;  // at most one for each call
     std::size_t consumed;  // bytes of the input that are done with
   };
-  // REQUIRES `input` to begin with what the last call did not consume.
+  // REQUIRES `input` to begin with the bytes that the last call did not consume.
   Step next(Bytes input) noexcept;
 
   const MultipartPart& part() const noexcept { return part_; }  // of the last MultipartEvent::part
-  // What Event::content reported.
+  // The bytes of the last MultipartEvent::content.
   Bytes content() const noexcept { return content_; }
   MultipartRefusal refusal() const noexcept { return refusal_; }
   // Event::end has been reported: without it the content ended too soon.

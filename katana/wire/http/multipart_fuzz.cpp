@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes and wherever they are cut, MultipartReader gives the same parts
-// with the same contents, and never more than its limits allow.
+// Invariant: for any bytes, however they are cut, MultipartReader gives the same parts with the
+// same contents, and never more than its limits allow.
 //
 // The input is two bytes that choose cuts, and the bytes of a content with the boundary "B".
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace katana::http {
 namespace {
 
-// What a content says, whatever way it came: "name[/filename][:type]=content;" for each part, and
+// The parts of a body that arrives in pieces: "name[/filename][:type]=content;" for each part, and
 // how it ended.
 std::string read(Bytes text, std::size_t piece = SIZE_MAX, const MultipartLimits& limits = {}) {
   MultipartReader reader("B", limits);

@@ -8,7 +8,8 @@
 namespace katana::http {
 namespace {
 
-// Of a text without "://" both are empty, as nothing is the same as an origin of no scheme.
+// Scheme and authority of an origin. Both are empty for a text without "://", which is the same as
+// no origin.
 struct Parts {
   Bytes scheme;
   Bytes authority;

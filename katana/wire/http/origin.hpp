@@ -1,10 +1,10 @@
-// Origins, as browsers send them in the field Origin (RFC 6454 §6.2): the one home of what is the
-// same origin, for CSRF, CORS and WebSocket handshakes.
+// Origins, as browsers send them in the field Origin (RFC 6454 §6.2). CSRF, CORS and WebSocket
+// handshakes compare origins by these functions.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  never.
-// Fails      never: what is no origin is the same as none.
+// Fails      never: text that is no origin is the same as no text.
 // Invariant  a port that is missing is that of the scheme (RFC 6454 §4), on both sides.
 #pragma once
 
@@ -16,9 +16,9 @@ namespace katana::http {
 bool is_origin(Bytes text) noexcept;
 // Scheme, host and port, ignoring case.
 bool same_origin(Bytes left, Bytes right) noexcept;
-// Whether a page of this origin is one of the server that the request names. `is_secure`: the
-// request is known to have come by TLS, so its pages do too; otherwise the scheme is that of the
-// origin, as a proxy in front may have taken TLS off.
+// Whether the server that the request names serves the pages of this origin. `is_secure`: the
+// request is known to have come by TLS, and the origin must be https. Otherwise any scheme of the
+// origin counts, because a proxy in front may have taken TLS off.
 bool is_origin_of(Bytes origin, Bytes authority, bool is_secure) noexcept;
 
 }  // namespace katana::http

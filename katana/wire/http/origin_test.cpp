@@ -44,7 +44,7 @@ TEST(Origin, of_a_page_is_that_of_the_server_whichever_side_names_the_default_po
   }
 }
 
-// A page without TLS may have been written by anybody on the way.
+// An attacker on the way may have written a page that came without TLS.
 TEST(Origin, without_tls_is_none_of_a_server_that_was_asked_by_tls) {
   EXPECT_FALSE(is_origin_of("http://a.example", "a.example", true));
   EXPECT_FALSE(is_origin_of("http://a.example:8080", "a.example:8080", true));

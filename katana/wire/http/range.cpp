@@ -10,7 +10,8 @@ namespace {
 
 constexpr Bytes unit = "bytes=";
 
-// A position; what 63 bits do not hold is beyond every representation, and stays the largest.
+// Takes a position. A number of more than 63 bits is beyond every representation, and becomes the
+// largest.
 bool take_number(Bytes& text, std::uint64_t& value) noexcept {
   constexpr std::uint64_t largest = INT64_MAX;
   const std::size_t before = text.size();

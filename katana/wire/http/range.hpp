@@ -1,13 +1,13 @@
-// Range requests for bytes (RFC 9110 §14): what a Range field asks of a representation.
+// Range requests for bytes (RFC 9110 §14): the ranges that a Range field asks for.
 //
 // Owns      nothing but the ranges themselves.
 // Borrows   the value for the call.
 // Thread    any; there is no state.
 // Allocates never.
-// Fails     never: a field that is malformed, of another unit, or asks for more than is reasonable
-//           counts as none, which §14.2 allows, and the whole is sent.
-// Invariant every range lies inside of the representation and has a byte at least; all together are
-//           no longer than it, so that no request is answered by more than the whole.
+// Fails     never: a field that is malformed, of another unit, or asks for too much is ignored,
+//           which §14.2 allows. The whole is then sent.
+// Invariant every range lies inside of the representation and has at least one byte. All ranges
+//           together are no longer than the representation: no answer is longer than the whole.
 #pragma once
 
 #include <array>
@@ -31,14 +31,14 @@ struct ByteRange {
 };
 
 //   none           the whole is to be sent
-//   satisfiable    the ranges are, in the order in which they were asked for
-//   unsatisfiable  416: nothing of it is there
+//   satisfiable    the ranges are to be sent, in the order in which they were asked for
+//   unsatisfiable  416: the representation has none of the bytes
 enum class RangeKind : std::uint8_t { none, satisfiable, unsatisfiable };
 
 // The header Range, judged for a representation of a known size.
 class Ranges {
  public:
-  // What `value` of a Range field means for a representation of `size` bytes.
+  // Judges the `value` of a Range field for a representation of `size` bytes.
   static Ranges parse(Bytes value, std::uint64_t size) noexcept;
 
   RangeKind kind() const noexcept { return kind_; }  // decides the status: 200, 206 or 416

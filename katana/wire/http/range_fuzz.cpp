@@ -1,5 +1,5 @@
-// Invariant: whatever a Range field holds, its ranges lie inside of the representation, have a byte
-// at least, and are together no longer than it.
+// Invariant: for any Range field, its ranges lie inside of the representation, have at least one
+// byte, and are together no longer than it.
 //
 // The input is eight bytes for the size of the representation, and the value.
 #include <cstdint>

@@ -1,9 +1,9 @@
-// ReplyHead: what a handler decides about a reply, apart from its content. The same for every
-// version of HTTP.
+// ReplyHead: the part of a reply that a handler decides, apart from its content. It is the same for
+// every version of HTTP.
 //
 // Owns       nothing; everything is borrowed for the call that writes it.
-// Invariant  `fields` is empty or complete lines "name: value" CRLF that passed valid_field(),
-//            so that no value set by a handler can begin another line (response splitting).
+// Invariant  `fields` is empty or complete lines "name: value" CRLF that passed valid_field():
+//            no value set by a handler can begin another line (response splitting).
 #pragma once
 
 #include <cstdint>

@@ -8,11 +8,12 @@
 namespace katana::http {
 namespace {
 
-// What ends so is a credential whatever stands in front: reset_token, client_secret.
+// A name with one of these endings is a credential whatever stands in front: reset_token,
+// client_secret.
 constexpr Bytes endings[] = {"token",      "secret",    "password",  "passwd",       "apikey",
                              "privatekey", "signature", "sessionid", "securitytoken"};
 constexpr Bytes anywhere[] = {"jwt", "otp", "totp", "passcode", "passphrase", "authorization"};
-// Of OAuth 2.0 (RFC 6749, RFC 7636, RFC 7521, RFC 8628), SAML, CAS, and URLs that are signed.
+// Parameters of OAuth 2.0 (RFC 6749, RFC 7636, RFC 7521, RFC 8628), SAML, CAS and signed URLs.
 constexpr Bytes of_queries[] = {"code",
                                 "state",
                                 "codeverifier",
@@ -44,7 +45,8 @@ constexpr Bytes of_queries[] = {"code",
                                 "xamzcredential",
                                 "xgoogcredential"};
 
-// Without what does not count, in small letters; a longer name is none of these.
+// A name in small letters, without the characters that do not count. A longer name is no secret
+// one.
 class PlainName {
  public:
   explicit PlainName(Bytes name) noexcept {

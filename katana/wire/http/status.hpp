@@ -155,7 +155,7 @@ inline constexpr StatusTable status_table = make_status_table();
 }
 
 // False for the responses that never have content, whatever their fields say (RFC 9110 §6.4.1).
-// Content that belongs to a HEAD request is the caller's matter.
+// The caller handles the replies to HEAD.
 [[nodiscard]] constexpr bool status_has_content(unsigned status) noexcept {
   return status >= 200 && status != 204 && status != 304;
 }

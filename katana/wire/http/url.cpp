@@ -70,7 +70,7 @@ bool has_only_valid_escapes(Bytes text) noexcept {
 
 // ---- authority -------------------------------------------------------------------------------
 
-// dec-octet: 0 to 255 without leading zeros. Returns its size, or 0.
+// The size of a dec-octet (RFC 3986 §3.2.2), 0 to 255 without leading zeros, or 0.
 std::size_t octet_size(Bytes text) noexcept {
   unsigned value = 0;
   std::size_t size = 0;
@@ -144,7 +144,7 @@ bool is_ip_literal(Bytes host) noexcept {
   return is_ipv6(address) || is_future_ip(address);
 }
 
-// A host with escapes or brackets. Out of line, so that is_host() saves no registers.
+// A host with escapes or brackets. The function is out of line: is_host() then saves no registers.
 [[gnu::noinline]] bool is_rare_host(Bytes host, unsigned seen) noexcept {
   return (seen & host_refused) != 0 ? is_ip_literal(host) : has_only_valid_escapes(host);
 }
@@ -155,8 +155,8 @@ bool is_host(Bytes host) noexcept {
   return !host.empty();
 }
 
-// The size of what precedes the last ":" and its digits. Looks from the end, where the port is: no
-// valid host ends in a colon and digits.
+// The size of the text in front of the last ":" and its digits. Searches from the end, where the
+// port is: no valid host ends in a colon and digits.
 std::size_t size_before_port(Bytes authority) noexcept {
   std::size_t digits = authority.size();
   while (digits > 0 && is(authority[digits - 1], digit_character)) --digits;
@@ -175,7 +175,7 @@ unsigned port_number(Bytes digits) noexcept {
   return number;
 }
 
-// host [":" port] with a host that is not empty, which is what an http or https URI needs.
+// host [":" port] with a host that is not empty; an http or https URI needs one.
 bool names_a_host(Bytes authority) noexcept {
   const std::size_t host = size_before_port(authority);
   if (!is_host(slice(authority, 0, host))) return false;
@@ -249,7 +249,7 @@ bool has_dot_segment(Bytes path) noexcept {
   return false;
 }
 
-// Writes what the valid escape of `byte` becomes in a normal path; returns its size.
+// Writes the form of an escaped `byte` in a normal path; returns its size.
 std::size_t write_decoded(int byte, char* out) noexcept {
   if (byte != '/' && byte != '%') {
     *out = static_cast<char>(byte);
@@ -261,8 +261,8 @@ std::size_t write_decoded(int byte, char* out) noexcept {
   return 3;
 }
 
-// Decodes one raw segment, all but its slashes and percent signs. Never writes ahead of what it has
-// read, so `out` may be at or before the segment itself.
+// Decodes one raw segment, all but its slashes and percent signs. Never writes ahead of the bytes
+// that it has read: `out` may be at or before the segment itself.
 std::optional<std::size_t> decode_raw_segment(Bytes segment, char* out) noexcept {
   std::size_t size = 0;
   for (std::size_t index = 0; index < segment.size(); ++index) {
@@ -337,8 +337,8 @@ bool is_normal_path(Bytes path) noexcept {
   return (seen & path_dot) == 0 || !has_dot_segment(path);
 }
 
-// Each raw segment is decoded behind what is already normal, then looked at: "." is dropped, ".."
-// takes the segment before it away, and either leaves a "/" behind when it was the last one.
+// Each raw segment is decoded behind the part that is already normal. "." is then dropped, and ".."
+// removes the segment before it. Either leaves a "/" behind when it was the last one.
 std::optional<std::size_t> normalize_path(Bytes path, std::span<char> out) noexcept {
   if (path.empty() || path.front() != '/' || out.size() < path.size()) return std::nullopt;
   std::size_t size = 0;

@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes, nothing is written outside a span as long as the input, an
-// accepted path is normal in every sense of url.hpp, and encoding what was decoded gives it back.
+// Invariant: for any bytes, nothing is written outside a span as long as the input. An accepted
+// path is normal in every sense of url.hpp. Encoding the decoded text gives the path back.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ using katana::http::TargetForm;
 
 using Decoder = std::optional<std::size_t> (*)(Bytes, std::span<char>);
 
-// A heap block of the exact size, so that AddressSanitizer sees the first byte too many.
+// A heap block of the exact size: AddressSanitizer then finds the first byte too many.
 struct Block {
   explicit Block(std::size_t block_size)
       : data(std::make_unique<char[]>(block_size)), size(block_size) {}
@@ -59,7 +59,7 @@ std::string escape(char c) {
   return {'%', digits[value >> 4], digits[value & 15]};
 }
 
-// Escapes whatever a raw path may not hold, and leaves the escapes of a normal path alone.
+// Escapes all bytes that a raw path may not hold, and leaves the escapes of a normal path alone.
 std::string as_raw_path(Bytes normal) {
   std::string raw;
   for (const char c : normal) {
@@ -151,7 +151,7 @@ void check_form(Bytes text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const auto method = static_cast<Method>(data[0] % 10);
-  // A copy of the exact size: what is read beyond it is seen too.
+  // A copy of the exact size: a read beyond it is found, too.
   Block input(size - 1);
   std::copy(data + 1, data + size, input.data.get());
   const Bytes text{input.data.get(), input.size};

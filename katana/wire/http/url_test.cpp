@@ -57,7 +57,7 @@ bool read_block(std::istream& file, std::string& block) {
   return false;
 }
 
-// A fence opens the input of a case, then its result; anything else is a complaint.
+// A fence opens the input of a case, then its result; any other fence is a complaint.
 bool read_fence(std::istream& file, const std::string& words, Case& current) {
   const bool is_result = words == "result";
   if (current.fences++ != (is_result ? 1 : 0)) return false;
@@ -87,7 +87,7 @@ Cases read_cases(const std::string& path) {
   return cases;
 }
 
-// Of the letters of other transcripts this one has only that of NUL.
+// Escapes text as \xNN. NUL is the only byte with an escape letter, unlike in other transcripts.
 std::string escape_in_hex(Bytes text) {
   std::string escaped;
   for (const char c : text) {

@@ -29,8 +29,8 @@ ChunkedDecoder::Step ChunkedDecoder::next(Bytes input, const Limits& limits,
   return {at, {}, state_ == State::done, Refusal::none};
 }
 
-// The end of a chunk, and a size line without extensions: what nearly every sender sends, and what
-// eat() makes of it byte by byte.
+// Reads the end of a chunk, and a size line without extensions, as nearly every sender sends them.
+// The result is that of eat(), byte by byte.
 std::size_t ChunkedDecoder::eat_whole(Bytes input, const Limits& limits) noexcept {
   if (state_ == State::data_cr) {
     if (!input.starts_with("\r\n")) return 0;
@@ -115,8 +115,8 @@ Refusal ChunkedDecoder::eat_extension(char c, const Limits& limits) noexcept {
 }
 
 // chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), RFC 9112 §7.1.1.
-// Extensions are not used here; but another parser on the way that reads a quoted string,
-// or a lenient end of one, differently must not find the end of this line elsewhere.
+// Extensions are not used here, but they are read strictly. Otherwise another parser on the way
+// might read a quoted string differently and find the end of this line elsewhere.
 ChunkedDecoder::State ChunkedDecoder::next_of_extension(State state, char c) noexcept {
   const bool white_space = c == ' ' || c == '\t';
   const bool token = http::is(c, http::token_character);
@@ -135,7 +135,7 @@ ChunkedDecoder::State ChunkedDecoder::next_of_extension(State state, char c) noe
     case State::escaped: return c == '\r' ? State::done : State::quoted;
     default: break;
   }
-  // Behind a name or a value, or within one that is a token.
+  // The place is behind a name or a value, or within one that is a token.
   if (c == ';') return State::extension;
   const bool of_name = state == State::extension_name || state == State::name_space;
   if (c == '=' && of_name) return State::value_first;

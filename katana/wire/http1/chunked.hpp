@@ -32,7 +32,7 @@ namespace katana::http1 {
 
 class ChunkedDecoder {
  public:
-  // What one call of next() did.
+  // The result of one call of next().
   struct Step {
     std::size_t consumed;  // bytes of the input that are done with
     Bytes content;         // in the consumed input; empty: more input is needed, or the end
@@ -45,8 +45,8 @@ class ChunkedDecoder {
     *this = ChunkedDecoder();
     folds_ = folds;
   }
-  // Consumes up to the end of the next run of content. `content_left`: what may still be content; a
-  // chunk that is larger is refused at its size.
+  // Consumes up to the end of the next run of content. `content_left`: the bytes of content that
+  // are still allowed; a chunk that is larger is refused at its size.
   Step next(Bytes input, const Limits& limits, std::uint64_t content_left) noexcept;
 
  private:

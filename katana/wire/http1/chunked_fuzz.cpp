@@ -1,8 +1,8 @@
-// Invariant: whatever the bytes and wherever they are cut, ChunkedDecoder gives the content, the
-// end and the refusal that a reading of the whole text by its grammar gives.
+// Invariant: ChunkedDecoder gives the same content, end and refusal as a reading of the whole text
+// by its grammar. This holds for any bytes, however they are cut.
 //
-// The input is a byte that chooses limits, one for the content that is allowed, four that choose
-// places to cut, and the bytes of a chunked content.
+// The first byte of the input chooses limits, and the next one the content that is allowed. Four
+// bytes choose places to cut. The rest is a chunked content.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -29,8 +29,8 @@ Limits limits_from(std::uint8_t choice) {
   return limits;
 }
 
-// Takes one piece to its end, from a heap block of its size, so that AddressSanitizer sees what is
-// read beside it. False: there is nothing more to take.
+// Takes one piece to its end, from a heap block of its size: AddressSanitizer then finds a read
+// outside of it. False: the content has ended or was refused.
 bool take_piece(ChunkedDecoder& decoder, Bytes piece, const Limits& limits,
                 std::uint64_t content_left, Decoded& decoded) {
   const auto block = std::make_unique<char[]>(piece.size());

@@ -1,5 +1,5 @@
 // decode_by_the_rfc: the chunked coding read as its grammar is written (RFC 9112 §7.1), from a
-// whole text, with no state but the place in it. What ChunkedDecoder is compared with.
+// whole text, with no state but the place in it. Tests compare ChunkedDecoder with it.
 //
 // Owns       the content that it decodes.
 // Borrows    the text and the limits, for the call.

@@ -75,10 +75,10 @@ Refusal Facts::judge_content(const http::Head& head, Framing& framing) const noe
   return Refusal::none;
 }
 
-// RFC 9112 §3.2.2 lets the target's authority win. It and Host are the same from every client that
-// keeps §3.2; where they differ, a server in front may have judged by the one and this one would
-// serve the other. Once they are the same, Host says for everybody which host is asked. Targets
-// that are wrong, or of another scheme, are answered for that.
+// RFC 9112 §3.2.2 lets the target's authority win. A client that keeps §3.2 sends the same
+// authority in Host. Where the two differ, a server in front may have judged one host, and this one
+// would serve the other. When they are the same, all readers can rely on Host. Targets that are
+// wrong, or of another scheme, are answered for that.
 bool Facts::target_names_other_host(const http::Head& head) const noexcept {
   if (!has(rare_target) || hosts_ == 0) return false;
   const auto target = http::split_target(head.target(), head.method());

@@ -66,8 +66,7 @@ Refusal check_line(const Limits& limits, Bytes line, std::size_t lines_before) n
 HeadResult check_lines(const Limits& limits, Bytes input, LineProgress& progress) noexcept {
   const char* const base = input.data();
   const char* const end = base + input.size();
-  // One byte beyond the limit is looked at, so that "too long" does not depend on how much has
-  // arrived.
+  // One byte beyond the limit is examined: "too long" then does not depend on how much has arrived.
   const char* const last = base + std::min(input.size(), limits.head_bytes_max + 1);
   for (;;) {
     const char* const line = base + progress.line_at;

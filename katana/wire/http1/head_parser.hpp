@@ -7,13 +7,13 @@
 // Invariant  the verdict is a function of the bytes alone: however they are cut into pieces, the
 //            same head is accepted or the same refusal given.
 //
-// The way to that invariant. Errors are found in two steps. *Form* is judged line by line in the
-// order of the bytes: limits, line ends, controls, the grammar of the request line and of each
-// field line; the first error wins. *Meaning* (Host, lengths, codings, expectations) is judged when
-// the head is complete and its form is right. parse_whole() does both in one pass for a head that
-// is complete and right, which is nearly every head. When it does not succeed, check_lines() judges
-// the form, from the first line that has not been judged before. Therefore a head that arrives byte
-// by byte costs a constant number of visits per byte.
+// The parser keeps that invariant by finding errors in two steps. *Form* is judged line by line in
+// the order of the bytes, and the first error wins. It comprises the limits, line ends, controls,
+// and the grammar of the request line and of each field line. *Meaning* comprises Host, lengths,
+// codings and expectations. It is judged when the head is complete and its form is right. Nearly
+// every head is complete and right: parse_whole() judges both in one pass. When it does not
+// succeed, check_lines() judges the form, from the first line that has not been judged before.
+// Therefore a head that arrives byte by byte costs a constant number of visits per byte.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@
 
 namespace katana::http1 {
 
-// What follows the head: nothing, Content-Length bytes, or chunks.
+// The kind of body behind the head: none, Content-Length bytes, or chunks.
 enum class ContentKind : std::uint8_t { none, length, chunked };
 
-// What a head says about the message around it.
+// The facts of a head about its body and its connection.
 struct Framing {
   ContentKind content = ContentKind::none;  // decides whether content_length counts
   bool keep_alive = true;                   // the client would send another request
@@ -57,13 +57,13 @@ struct HeadResult {
   std::size_t bytes = 0;            // of a head that is right in form, with its last CRLF; else 0
 };
 
-// The Host that came last, and that was plain (plain_host_end()): a server has few, so the next one
-// is nearly always the same, and a comparison is cheaper than another look at each character.
+// The last Host that was plain (plain_host_end()). A server has few hosts: the next one is nearly
+// always the same. Comparing it is cheaper than examining each character again.
 struct KnownHost {
   static constexpr std::size_t bytes_min = 8;   // a shorter line is not worth a comparison
   static constexpr std::size_t bytes_max = 32;  // a longer line is not kept
   std::array<char, bytes_max> line;             // the value and its CRLF
-  std::size_t size = SIZE_MAX;                  // which nothing is long enough for: none is known
+  std::size_t size = SIZE_MAX;                  // SIZE_MAX: no host is known; no input is so long
 };
 
 class HeadParser {
@@ -82,8 +82,8 @@ class HeadParser {
     return parse_in_pieces(input, progress, head, framing);
   }
 
-  // The two steps of parse(), for who would keep nothing in registers for the second. The first
-  // knows only a head that is complete; every other verdict of it says: take the second.
+  // The first step of parse(), for a caller that keeps nothing in registers for the second. It
+  // accepts only a head that is complete; after any other verdict take the second step.
   HeadResult parse_whole(Bytes input, http::Head& head, Framing& framing) noexcept {
     return whole_(limits_, input, head, framing, host_);
   }
@@ -96,8 +96,8 @@ class HeadParser {
   KnownHost host_;
 };
 
-// The one-pass parser in its builds, of which a processor has some. `incomplete` also stands for
-// "not right": check_lines() says which.
+// The one-pass parser in its builds; a processor can run some of them. `incomplete` also stands for
+// "not right": check_lines() decides which.
 HeadResult parse_whole_scalar(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;
 HeadResult parse_whole_sse42(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;
 HeadResult parse_whole_avx2(const Limits&, Bytes, http::Head&, Framing&, KnownHost&) noexcept;

@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes, every set of kernels gives the same verdict on them, however they
-// are cut, and an accepted head is what its lines say, within the limits.
+// Invariant: every set of kernels gives the same verdict on the bytes, however they are cut. An
+// accepted head agrees with its lines and is within the limits.
 //
 // The input is a byte that chooses limits, four that choose places to cut, and the bytes of a head.
 #include <algorithm>
@@ -57,8 +57,8 @@ Limits limits_from(std::uint8_t choice) {
   return limits;
 }
 
-// Parses what is there at each of `sizes`, each time from a heap block of that size, so that
-// AddressSanitizer sees what is read beside it.
+// Parses the first bytes of the text at each of `sizes`, each time from a heap block of that size.
+// AddressSanitizer then finds a read outside of them.
 Verdict parse(const Limits& limits, Kernels kernels, Bytes text,
               const std::vector<std::size_t>& sizes) {
   HeadParser parser(limits, kernels);
@@ -80,7 +80,7 @@ Verdict parse(const Limits& limits, Kernels kernels, Bytes text,
     }
     break;
   }
-  // Of a request that is not accepted they mean nothing.
+  // The framing of a request that is not accepted means nothing.
   if (verdict.result.verdict != HeadVerdict::complete) verdict.framing = {};
   return verdict;
 }
@@ -91,7 +91,7 @@ Bytes without_white_space(Bytes text) {
   return text;
 }
 
-// The lines of an accepted head, split where CRLF stands, say what was reported.
+// Checks that the lines of an accepted head, split at each CRLF, agree with the reported fields.
 void check_lines_of(const Verdict& verdict, const Limits& limits) {
   Bytes rest = verdict.bytes;
   KATANA_CHECK(rest.size() == verdict.result.bytes && rest.size() <= limits.head_bytes_max);

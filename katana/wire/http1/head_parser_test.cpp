@@ -28,7 +28,7 @@ constexpr std::array classes = {
 using FindNot = const char* (*)(const char* begin, const char* p, const char* end);
 
 #if defined(__x86_64__)
-// A kernel is inlined, so that its callers must be allowed its instructions.
+// A kernel is inlined: its callers must be allowed its instructions.
 template <CharacterClass wanted>
 __attribute__((target("sse4.2"))) const char* find_not_sse42(const char* begin, const char* p,
                                                              const char* end) {
@@ -75,7 +75,7 @@ TEST(Kernels, the_first_misfit_is_found_in_every_place_of_every_length) {
     const char fits = first_of(wanted, true);
     const char misfit = first_of(wanted, false);
     for (std::size_t size = 0; size <= 80; ++size) {
-      // A block of the exact size: AddressSanitizer sees what is read beside it.
+      // A block of the exact size: AddressSanitizer finds a read outside of it.
       const auto block = std::make_unique<char[]>(size);
       std::fill_n(block.get(), size, fits);
       const char* const begin = block.get();
@@ -144,7 +144,7 @@ TEST(Kernels, the_best_ones_are_supported) {
 
 // ---- heads -----------------------------------------------------------------------------------
 
-// What a head turned out to be, without its place in memory.
+// The result of parsing as text, without its place in memory.
 std::string describe(const HeadResult& result, const http::Head& head, const Framing& framing) {
   std::string text = std::to_string(static_cast<int>(result.verdict)) + " " +
                      std::to_string(static_cast<int>(result.refusal)) + " " +
@@ -161,7 +161,7 @@ std::string describe(const HeadResult& result, const http::Head& head, const Fra
   return text;
 }
 
-// Parses what is there at each of `sizes` and gives the last verdict, or the first that is final.
+// Parses the first bytes at each of `sizes` and gives the last verdict, or the first final one.
 std::string parse(HeadParser& parser, Bytes text, std::vector<std::size_t> sizes = {}) {
   sizes.push_back(text.size());
   http::Head head;
@@ -224,7 +224,7 @@ TEST(HeadParser, a_host_is_accepted_exactly_when_it_is_a_valid_authority) {
   EXPECT_GT(valid_count, 10'000U);
 }
 
-// The Host that came last is compared as a whole: what differs is looked at anew.
+// The Host that came last is compared as a whole: a different one is examined anew.
 TEST(HeadParser, a_host_like_the_last_one_is_judged_as_any_other) {
   const std::vector<std::string> hosts = {"a.b",
                                           "a.bc",
@@ -265,8 +265,7 @@ TEST(HeadParser, a_host_like_the_last_one_is_judged_as_any_other) {
   }
 }
 
-// A value that is wrong for each field that means something, so that a verdict shows whether the
-// name was known.
+// A wrong value for each field with a meaning: the verdict then shows whether the name was known.
 struct KnownName {
   Bytes name;
   Bytes line_end;

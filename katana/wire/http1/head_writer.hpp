@@ -1,8 +1,8 @@
 // HeadWriter: reply heads as bytes.
 //
-// Owns       the head it wrote last: its opening (status line, Server, Date, Content-Type), in
-//            which nearly all replies of a service are alike, and the rest, a length and an empty
-//            line, in which many are. Equal parts are one copy.
+// Owns       the head it wrote last, in two parts. Its opening has the status line, Server, Date
+//            and Content-Type, and is the same in nearly all replies of a service. The rest is a
+//            length and an empty line, and is the same in many. An equal part is one copy.
 // Borrows    the Server and Date lines, until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.
@@ -21,9 +21,9 @@ namespace katana::http1 {
 
 class HeadWriter {
  public:
-  // How the end of the content is told (RFC 9112 §6).
+  // How the client finds the end of the content (RFC 9112 §6).
   enum class Length : std::uint8_t { none, content_length, chunked };
-  // What is said of the connection (RFC 9112 §9.3).
+  // The Connection field of the reply (RFC 9112 §9.3).
   enum class Persistence : std::uint8_t { implied, close, keep_alive };
 
   // Complete field lines that stand in every head. They may change in place if they are set again.
@@ -32,8 +32,8 @@ class HeadWriter {
     forget();
   }
 
-  // write() would write what kept_capacity bytes hold: an ordinary head (HTTP/1.1, no further
-  // fields, nothing said of the connection) that is the same as the last one of its kind.
+  // Whether the head is the same as the kept one, which is the last ordinary head. An ordinary head
+  // is HTTP/1.1 without further fields and without a Connection field.
   bool keeps(const http::ReplyHead& head, std::uint64_t content_length) const noexcept {
     return kept_size_ != 0 && content_length == kept_length_ && !has_fields(head) &&
            is_opening_of(head);
@@ -49,7 +49,7 @@ class HeadWriter {
     }
     return to + kept_size_;
   }
-  // Of the head that is kept, in bytes.
+  // The most bytes of the head that is kept.
   static constexpr std::size_t kept_capacity = 160;
 
   // Room that write() needs for `head`.

@@ -39,10 +39,10 @@ std::string expected_head(const Given& given, const std::string& server_and_date
   return head + "\r\n";
 }
 
-// Writes into a heap block of the size that is asked for, so that AddressSanitizer sees what is
-// written beside it.
+// Writes into a heap block of the size that is asked for: AddressSanitizer then finds a write
+// outside of it.
 std::string write(HeadWriter& writer, const Given& given) {
-  // A copy, so that a type is never known by its address.
+  // A copy: a type is then never known by its address.
   const std::string type = given.type;
   const http::ReplyHead head{
       .status = given.status, .content_type = type, .fields = given.fields, .content_length = 0};

@@ -1,5 +1,5 @@
-// Kernels: find the first byte that is not of a class, in the instruction sets of x86-64 and of
-// 64-bit ARM; ScalarKernels are there on every processor.
+// Kernels: find the first byte that is not of a class, by vector instructions of x86-64 and 64-bit
+// ARM. Every processor has ScalarKernels.
 //
 // Owns       nothing.
 // Allocates  never.
@@ -7,11 +7,11 @@
 // Invariant  all of them give the same result for every input (head_parser_fuzz), and none reads
 //            outside [begin, end).
 //
-// `begin` is where the readable memory starts: when fewer bytes than a vector are left, the vector
-// that ends at `end` is loaded instead and the bytes before `p` are shifted out.
+// `begin` is where the readable memory starts. When fewer bytes than a vector are left, a kernel
+// loads the vector that ends at `end` and shifts out the bytes before `p`.
 //
-// A class of ASCII characters is a 16 × 8 table of bits, looked up by the low and the high half of
-// a byte with one shuffle each; bytes from 0x80 on are looked up as not in the class.
+// A class of ASCII characters is a 16 × 8 table of bits. One shuffle looks up the low half of a
+// byte, another one the high half. Bytes from 0x80 on are not in the class.
 #pragma once
 
 #if defined(__x86_64__)
@@ -28,18 +28,18 @@
 
 namespace katana::http1 {
 
-// Each half stands twice, so that a vector of 32 bytes is loaded as it is.
+// Each half stands twice: a vector of 32 bytes is then loaded as it is.
 struct NibbleTable {
   alignas(32) std::array<std::uint8_t, 32> low;   // a bit for each high half that is in the class
   alignas(32) std::array<std::uint8_t, 32> high;  // the bit of that half; none from 8 on
   alignas(32) std::array<std::uint8_t, 32> half;  // 15, which takes a half out of a byte
 };
 
-// What a value's bytes are compared with.
+// The constants that the bytes of a field value are compared with.
 struct ValueTable {
   alignas(32) std::array<std::uint8_t, 32> control;  // the highest of the controls
-  alignas(32) std::array<std::uint8_t, 32> tab;      // which is allowed
-  alignas(32) std::array<std::uint8_t, 32> del;      // which is not
+  alignas(32) std::array<std::uint8_t, 32> tab;      // HTAB, which is allowed
+  alignas(32) std::array<std::uint8_t, 32> del;      // DEL, which is not allowed
 };
 
 // The table of the characters that `wanted` has.
@@ -67,11 +67,11 @@ constexpr ValueTable make_value_table() {
   table.del.fill(0x7f);
   return table;
 }
-// The one there is, as kernels read it.
+// The only ValueTable.
 inline constexpr ValueTable value_table = make_value_table();
 
-// The table as it lies in memory. A compiler that knows what is in it would build its vectors anew
-// in each search, by three instructions where an operand in memory costs none.
+// The table as it lies in memory. A compiler that knows its values would build the vectors anew in
+// each search. That takes three instructions, and an operand in memory takes none.
 template <class Table>
 [[gnu::always_inline]] inline const Table& in_memory(const Table& table) noexcept {
   const Table* at = &table;
@@ -85,7 +85,7 @@ inline constexpr NibbleTable nibble_table = make_nibble_table(wanted);
 
 // The kernels without vector instructions.
 struct ScalarKernels {
-  // The first byte of [p, end) that is not of `wanted`; `end`: there is none.
+  // The first byte of [p, end) that is not of `wanted`; `end`: all bytes are.
   template <http::CharacterClass wanted>
   static const char* find_not(const char*, const char* p, const char* end) noexcept {
     while (p != end && http::is(*p, wanted)) ++p;

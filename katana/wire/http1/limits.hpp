@@ -10,10 +10,10 @@
 
 namespace katana::http1 {
 
-// What head_bytes_max may be at most: the empty line behind the fields needs two more.
+// The upper bound of head_bytes_max: the empty line behind the fields needs two more bytes.
 inline constexpr std::size_t head_bytes_limit = http::head_bytes_capacity - 2;
 
-// Limits of one connection; beside each the status that answers what exceeds it.
+// Limits of one connection. Behind each stands the status of the reply when a request exceeds it.
 struct Limits {
   std::size_t request_line_bytes_max = 8 * 1024;     // 414; without its CRLF
   std::size_t head_bytes_max = 16 * 1024;            // 431; at most head_bytes_limit
@@ -31,7 +31,8 @@ struct Limits {
   std::int64_t rate_min_bytes_per_s = 1024;
 };
 
-// What the machine can count to. HeadParser REQUIRES it of its limits, and a Context has one.
+// Whether the machine can count up to these limits. HeadParser REQUIRES it of its limits, and a
+// Context has one.
 constexpr bool are_valid(const Limits& limits) noexcept {
   constexpr std::size_t counted_max = UINT16_MAX - 1;
   constexpr std::int64_t timeout_max_ns = seconds(std::int64_t{10} * 366 * 24 * 3600).ns;

@@ -124,7 +124,8 @@ Step Machine::refuse(Refusal refusal, std::size_t consumed) noexcept {
   return {was_discarding ? Event::closed : Event::refused, false, consumed};
 }
 
-// Only a head whose form is right says how its reply is to be written; the last request does not.
+// Only a head of right form decides how its reply is written. Otherwise Context::head may be that
+// of an earlier request.
 Step Machine::refuse_head(Refusal refusal, bool form_is_right) noexcept {
   is_head_request_ = form_is_right && context_->head.method() == http::Method::head;
   is_http10_ = form_is_right && context_->head.minor_version() == 0;
@@ -266,7 +267,7 @@ bool Machine::begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept 
   char* const end =
       put_head(begin, head, length, static_cast<std::uint64_t>(head.content_length), closes);
   outbox.commit(static_cast<std::size_t>(end - begin));
-  // The head says how the content would be framed (RFC 9110 §9.3.2).
+  // The head states the framing that the content would have; no content follows (RFC 9110 §9.3.2).
   if (is_head_request_) reply_ = Reply::without_content;
   return true;
 }

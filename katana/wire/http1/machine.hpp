@@ -1,14 +1,15 @@
 // Machine: the server side of one HTTP/1.1 connection, as a function of bytes and time.
 //
-// Owns       a few words of state. No bytes: what next() does not consume stays with the caller.
+// Owns       a few words of state. No bytes: those that next() does not consume stay with the
+//            caller.
 // Borrows    the Context, which every machine of a reactor shares.
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      a request that is not acceptable is Event::refused; refusal() says why and with
-//            which status. A command returns false when the outbox has no room, and for what
-//            would be a malformed reply: one that nothing asks for, or of another length than was
-//            announced. It has then written nothing. Where a reply was begun, the connection must
-//            be reset, for the client to know.
+//            which status. A command returns false when the outbox has no room, and for a
+//            malformed reply: without a request, or of another length than was announced. It has
+//            then written nothing. If a reply was begun, the connection must be reset: the client
+//            then sees the failure.
 // Invariant  the events are a function of the bytes, however they are cut. Replies keep the
 //            order of requests: after a request is complete, next() gives Event::paused until
 //            its reply is.
@@ -37,8 +38,8 @@
 
 namespace katana::http1 {
 
-// What the machines of one reactor share. The head is that of the request reported last, by
-// whichever machine.
+// The state that all machines of one reactor share. The head is that of the request reported last,
+// by any of the machines.
 struct Context {
   explicit Context(const Limits& given, Kernels kernels = best_kernels()) noexcept
       : limits(given), parser(limits, kernels) {}
@@ -50,7 +51,7 @@ struct Context {
   HeadWriter head_writer;  // for reply heads
 };
 
-// What next() reports.
+// The events of next().
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   head,        // Context::head is a request; its slices are borrowed from `input`
@@ -72,14 +73,14 @@ class Machine {
   Machine(Context& context, Instant now) noexcept
       : context_(&context), deadline_(now + context.limits.head_timeout) {}
 
-  // REQUIRES `input` to begin with what the last call did not consume.
+  // REQUIRES `input` to begin with the bytes that the last call did not consume.
   Step next(Bytes input, Instant now) noexcept {
     if (const std::size_t bytes = next_request(input)) return {Event::head, true, bytes};
     return next_otherwise(input, now);
   }
-  // The two steps of next(), for a caller with its own way for the ordinary request, which is
-  // complete with its head: the bytes of one, which Context::head is then, or 0: the second says
-  // what there is, for the same input.
+  // The first step of next(), for a caller that treats the ordinary request in its own way: one
+  // that is complete with its head. Returns its bytes, and Context::head is then its head. 0: the
+  // input does not begin with such a request, and next_otherwise() judges the same input.
   [[gnu::always_inline]] std::size_t next_request(Bytes input) noexcept {
     if (state_ > State::head || input.empty() || lines_.searched != 0) [[unlikely]]
       return 0;
@@ -98,18 +99,18 @@ class Machine {
     if (whole.bytes == 0) __builtin_unreachable();  // so that the caller asks once
     return whole.bytes;
   }
-  // REQUIRES that next_request() has just given 0 for the same input.
+  // The second step of next(). REQUIRES that next_request() has just given 0 for the same input.
   [[gnu::noinline]] Step next_otherwise(Bytes input, Instant now) noexcept;
-  // What Event::content reported.
+  // The bytes of the last Event::content.
   Bytes content() const noexcept { return content_; }
   Refusal refusal() const noexcept { return refusal_; }
-  // For the request reported last.
+  // The framing of the request reported last.
   const Framing& framing() const noexcept { return framing_; }
   State state() const noexcept { return state_; }
 
   // The client sends no more. REQUIRED when next() has been given the last input and needs bytes;
-  // before that it would cut off what was not given yet. True: next() has something to say (a
-  // refusal, or closed).
+  // an earlier call would cut off the rest of the input. True: next() has an event (refused or
+  // closed).
   bool end_of_input() noexcept;
 
   // ---- time ----
@@ -134,7 +135,8 @@ class Machine {
 
   // The status of a final reply is 101, or from 200 to 999.
 
-  // A whole reply. `content` is copied when short, and else referred to if `content_stays`.
+  // Writes a whole reply. Short `content` is copied; longer content is referred to if
+  // `content_stays`.
   [[gnu::always_inline]] bool respond(const http::ReplyHead& head, Bytes content,
                                       bool content_stays, Instant now, Outbox& outbox) noexcept {
     if (content.size() <= copied_bytes_max && context_->head_writer.keeps(head, content.size()) &&
@@ -153,15 +155,15 @@ class Machine {
   // False also without begin_reply(), and when content is missing.
   bool end_reply(Instant now, Outbox& outbox) noexcept;
 
-  // The request may be answered with 101: it is complete, it asks for an upgrade, and nothing says
-  // that the connection ends.
+  // The request may be answered with 101: it is complete, it asks for an upgrade, and the
+  // connection is not to end.
   bool may_upgrade() const noexcept {
     return state_ == State::reply && framing_.wants_upgrade && may_reply(101) && !announces_close();
   }
   // The request reported last is a HEAD.
   bool answers_head() const noexcept { return is_head_request_; }
   bool reply_begun() const noexcept { return reply_ != Reply::none; }
-  // Nothing follows this reply: end the connection when it is sent.
+  // This reply is the last: end the connection when it is sent.
   bool closing() const noexcept { return state_ == State::closed; }
   // Content that has not been read yet may still be on its way, so the connection should be closed
   // with care.
@@ -202,7 +204,7 @@ class Machine {
   KATANA_RARE Step refuse(Refusal refusal, std::size_t consumed) noexcept;
   KATANA_RARE Step refuse_head(Refusal refusal, bool form_is_right) noexcept;
   void become_idle(Instant now) noexcept { deadline_ = now + context_->limits.idle_timeout; }
-  // The request is complete, and its reply has a head that says nothing of the connection.
+  // The request is complete, and the head of its reply has no Connection field.
   bool takes_kept_head() const noexcept {
     // Joined, not branched on: nearly always all of it is so.
     return (static_cast<unsigned>(state_ != State::reply) | static_cast<unsigned>(reply_) |

@@ -1,8 +1,8 @@
-// Invariant: whatever the bytes, wherever they are cut and whatever the handlers do, a machine
-// reports the same requests and writes the same replies, one for each request and in their order.
+// Invariant: for any handlers, a machine reports the same requests and writes the same replies,
+// however the bytes are cut. There is one reply for each request, in their order.
 //
-// The input is a byte that chooses limits, three that choose what the handlers do, four that choose
-// places to cut, and the bytes that a client sends before it ends its side.
+// The first byte of the input chooses limits, and three choose the acts of the handlers. Four bytes
+// choose places to cut. The rest are the bytes that a client sends before it ends its side.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ Limits limits_from(std::uint8_t choice) {
   return limits;
 }
 
-// What a handler does with a request.
+// The manners in which a handler replies to a request.
 enum class Manner : std::uint8_t {
   whole,            // replies when the request is complete
   whole_long,       // likewise, with content that is not copied beside the head
@@ -48,7 +48,7 @@ enum class Manner : std::uint8_t {
   by_length,        // begins to reply to the head, ends when the request is complete
   of_no_length,     // likewise, without knowing how long the reply will be
   without_content,  // replies with 204 or 304
-  careless,         // calls what it must not call
+  careless,         // makes calls that it must not make
   closing,          // replies, and wants the connection to end
   count_,
 };
@@ -59,7 +59,7 @@ struct Reply {
   bool operator==(const Reply&) const = default;
 };
 
-// All that can be seen of a run. `replies` is what the handlers meant to say.
+// All visible results of a run. `replies` are the replies that the handlers meant to send.
 struct Run {
   std::string log;
   std::string output;
@@ -172,15 +172,15 @@ class Driver {
     if (machine_.reply_begun()) {
       finish();
     } else {
-      // Of a head that has no form the method is not known, and it is no HEAD.
+      // The method of a malformed head is not known, and counts as no HEAD.
       is_head_ = is_refused_head();
       respond(katana::http1::text_of(machine_.refusal()).status, "refused");
     }
     KATANA_CHECK(machine_.state() == State::closed);
   }
 
-  // Whether the machine takes it for HEAD: what it then writes has no content. The transcripts say
-  // which requests these are.
+  // Whether the machine takes the request for HEAD: its reply then has no content. The transcripts
+  // show which requests these are.
   bool is_refused_head() {
     const Machine before = machine_;
     katana::Outbox outbox(blocks());

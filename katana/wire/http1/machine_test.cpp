@@ -70,7 +70,7 @@ TEST_F(MachineCases, a_case_that_arrives_byte_by_byte_is_the_same) {
 }
 
 TEST_F(MachineCases, a_case_that_is_cut_at_any_two_places_is_the_same) {
-  // AddressSanitizer makes a run cost five times as much, and sees what it can in a third of them.
+  // AddressSanitizer makes a run cost five times as much. A third of the runs is enough for it.
   const std::size_t step = is_poisoning ? 3 : 1;
   std::uint64_t pairs = 0;
   for (const Case& one : cases_.all) {
@@ -154,7 +154,7 @@ class MachineTest : public testing::Test {
  protected:
   explicit MachineTest(const Limits& limits = {}) : context_(limits) {}
 
-  // What next() says to the input; all of it, or nothing, has to be consumed.
+  // The event of next() for the input. All of it, or nothing, has to be consumed.
   Event feed(Bytes input) {
     const Step step = machine_.next(input, now_);
     EXPECT_TRUE(step.consumed == input.size() || step.consumed == 0);
@@ -272,7 +272,7 @@ TEST(MachineTime, the_largest_limits_do_not_overflow) {
 
 // ---- limits ----------------------------------------------------------------------------------
 
-// Gives a growing input to a machine until it says something; the input is cut at every `step`.
+// Gives a growing input to a machine until it has an event; the input is cut at every `step`.
 Event feed_in_steps(Machine& machine, Bytes input, std::size_t step) {
   for (std::size_t size = step; size < input.size(); size += step) {
     const Step got = machine.next(input.substr(0, size), Instant{});
@@ -410,7 +410,8 @@ TEST_F(MachineTest, content_that_is_read_past_is_limited_in_the_middle_of_a_chun
 
 // Every byte that was searched or judged is overwritten with one that would be refused, and may not
 // be read at all under AddressSanitizer. Therefore a byte is looked at when it arrives, when its
-// line is complete and when its head is, and the cost of a dribbled head grows with its size alone.
+// line is complete and when its head is complete. The cost of a head that arrives in small pieces
+// grows with its size alone.
 TEST(MachineDribble, a_byte_of_an_incomplete_head_is_not_searched_twice) {
   for (const std::size_t bytes : {4'000U, 16'000U}) {
     std::string head = "GET /" + std::string(1000, 'p') + " HTTP/1.1\r\nHost: a\r\n";

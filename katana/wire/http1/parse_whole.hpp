@@ -1,7 +1,7 @@
-// parse_whole: one pass over a head that is complete and right in form. A template so that it is
-// compiled once for each set of kernels; see head_parser.hpp for what it promises. Included by
-// head_parser_*.cpp only, each of which first defines KATANA_TARGET as the attribute that allows
-// its instructions.
+// parse_whole: one pass over a head that is complete and right in form. It is a template that is
+// compiled once for each set of kernels; head_parser.hpp has its contract. Only head_parser_*.cpp
+// include it. Each of them first defines KATANA_TARGET as the attribute that allows its
+// instructions.
 #pragma once
 
 #include <bit>
@@ -35,8 +35,8 @@ inline std::uint64_t load64(const char* p) noexcept {
 }
 
 // Compares `size` bytes with a lower-case literal, ignoring case. REQUIRES a token at p, or a
-// literal of letters only: setting bit 5 makes a letter lower-case, takes nothing but letters to
-// letters, and no other token character to one of `literal`.
+// literal of letters only. Setting bit 5 makes a letter lower-case. It changes only letters into
+// letters, and no other token character into one of `literal`.
 template <std::size_t bytes>
 inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
   constexpr std::size_t size = bytes - 1;
@@ -60,8 +60,8 @@ inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
 [[gnu::always_inline]] inline const char* digits_end(const char* p, const char* end) noexcept {
   if constexpr (std::endian::native == std::endian::little) {
     if (end - p >= 8) [[likely]] {
-      // Digits become 0 to 9. What is more sets the highest bit of its byte, and may carry into
-      // those behind it only.
+      // Digits become 0 to 9. Any greater value sets the highest bit of its byte, and may carry
+      // only into the bytes behind it.
       constexpr std::uint64_t each = 0x0101010101010101;
       const std::uint64_t values = load64(p) ^ '0' * each;
       const std::uint64_t others = ((values + (0x7f - 9) * each) | values) & (0x80 * each);
@@ -72,7 +72,7 @@ inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
   return p;
 }
 
-// Where a name or an IPv4 address with an optional port ends, which nearly every Host is. Null when
+// The end of a name or an IPv4 address with an optional port; nearly every Host is one. Null when
 // there is none at `p` or valid_authority() has to judge it.
 template <class K>
 [[gnu::always_inline]] KATANA_TARGET inline const char* plain_host_end(const char* base,
@@ -128,8 +128,8 @@ inline constexpr HeadResult not_whole{HeadVerdict::incomplete, Refusal::none, 0}
 // REQUIRES two bytes at `p`.
 inline bool is_line_end(const char* p) noexcept { return load16(p) == load16("\r\n"); }
 
-// "HTTP/1.1" CR LF. Null: not one of the versions that are parsed here; check_lines() says what it
-// is.
+// Reads "HTTP/1.1" CR LF. Null: not one of the versions that are parsed here; check_lines() judges
+// it.
 inline const char* parse_version(const char* p, const char* end, http::Head& head) noexcept {
   if (end - p < 10) return nullptr;
   if (load64(p) == load64("HTTP/1.1") && is_line_end(p + 8)) [[likely]] {
@@ -211,9 +211,9 @@ inline void remember(KnownHost& known, const char* begin, const char* end) noexc
   known.size = size;
 }
 
-// "Host: ", a plain one, CR LF: name, value and meaning in one scan, because it is in every request
-// and nearly always the first field (RFC 9110 §7.2). Returns `p` for any other line. Facts are told
-// of it by parse_fields().
+// Reads "Host: ", a plain host and CR LF: name, value and meaning in one scan. The line is in every
+// request and nearly always the first field (RFC 9110 §7.2). Returns `p` for any other line.
+// parse_fields() enters the host into the facts.
 template <class K>
 KATANA_TARGET inline const char* parse_plain_host_line(const char* base, const char* p,
                                                        const char* end, http::Head& head,

@@ -1,8 +1,8 @@
 // Refusal: why a request is not accepted, with the status that answers it and a sentence for the
 // reply.
 //
-// Every refusal is the client's doing (theirs, as h11 calls it): it ends the connection after the
-// reply, because where the next request begins can no longer be known for sure.
+// The client causes every refusal (h11 calls it a remote error). A refusal ends the connection
+// after the reply, because the start of the next request is no longer certain.
 #pragma once
 
 #include <array>

@@ -3,9 +3,9 @@
 // Owns       nothing; everything is borrowed for the call that writes it.
 // Thread     any.
 // Allocates  never; the caller brings request_head_bytes_max() bytes of room.
-// Fails      is_sendable() is false for what would not be one head: a caller that lets others
-//            choose method, target or fields asks before it writes.
-// Invariant  what is written ends where its head ends: no part of a sendable one can begin a line.
+// Fails      is_sendable() is false for parts that would not make one head. A caller that lets
+//            others choose method, target or fields asks before it writes.
+// Invariant  the bytes that are written are one head: no part of a sendable head can begin a line.
 #pragma once
 
 #include <cstddef>

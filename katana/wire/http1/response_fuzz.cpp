@@ -1,8 +1,8 @@
-// Invariant: whatever the bytes and wherever they are cut, ResponseMachine reads the same replies,
-// keeps what it says of its steps, and is ready for the next byte or has refused.
+// Invariant: ResponseMachine reads the same replies from the bytes, however they are cut. It keeps
+// the contract of its steps, and is ready for the next byte or has refused.
 //
-// The input is a byte that says whether the replies answer HEAD, three that choose places to cut,
-// and what a server might send.
+// The first byte of the input says whether the replies answer HEAD. Three bytes choose places to
+// cut, and the rest are the bytes of a server.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

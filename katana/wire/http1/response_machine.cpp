@@ -15,7 +15,7 @@ namespace {
 using http::equals_ignoring_case;
 using http::is;
 
-// For a reply's chunks and trailers; how much content there is, is its reader's to limit.
+// The limits of a reply's chunks and trailers; the reader limits the amount of content.
 constexpr Limits chunk_limits;
 
 bool is_fold(char c) { return c == ' ' || c == '\t'; }
@@ -38,7 +38,7 @@ const char* read_length(Bytes value, ReplyFacts& facts) {
   return nullptr;
 }
 
-// What a refusal of the decoder means in a reply.
+// The problem of a reply that the decoder refused.
 const char* problem_of(Refusal refusal) {
   switch (refusal) {
     case Refusal::bad_chunk_size: return "a chunk does not begin with its size in hexadecimal";
@@ -129,7 +129,7 @@ ResponseMachine::Step ResponseMachine::next(Bytes input, bool to_head, HeadMemo&
   return {input.empty() ? Event::needs_more : Event::content, input.size(), input};
 }
 
-// A line with its end. Empty, or what is wrong.
+// Reads a line with its end. Returns "", or the mistake.
 const char* ResponseMachine::read_line(Bytes line, bool is_first, ReplyFacts& facts) noexcept {
   if (!line.ends_with("\r\n") || line.find('\n') != line.size() - 1) {
     return "LF without CR in the head";
@@ -202,7 +202,7 @@ ResponseMachine::Step ResponseMachine::end_head(Bytes input, std::size_t consume
   return {Event::content, consumed, {}};
 }
 
-// RFC 9112 §6.3. Null, or what is wrong.
+// Decides where the content ends (RFC 9112 §6.3). Returns null, or the mistake.
 const char* ResponseMachine::frame(bool to_head) noexcept {
   const ReplyFacts& facts = facts_;
   keeps_open_ = !facts.closes && (!facts.old_version || facts.keeps_alive);

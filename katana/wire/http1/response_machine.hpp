@@ -13,13 +13,14 @@
 //        ──chunked──▶ chunks ──▶ (complete) head
 //        ──neither──▶ until_close ──end of input──▶ (complete)
 //
-// A head is taken line by line; a line that has not ended yet stays with the caller, and so does a
-// field until the byte behind it shows that it is not folded (RFC 9112 §5.2). Most replies
-// of a server have the same head for as long as its Date says the same second, so a HeadMemo keeps
-// the last whole one: a head that begins with the same bytes ends there and means the same.
+// A head is taken line by line. A line that has not ended yet stays with the caller. A field also
+// stays until the byte behind it shows that it is not folded (RFC 9112 §5.2). Most replies of a
+// server have the same head within one second of its Date. Therefore a HeadMemo keeps the last
+// whole head: a head that begins with the same bytes ends there and means the same.
 //
-// A caller that wants the headers keeps what a step consumed in front of its content as long as the
-// machine was not within content when it began: those are the lines of the head, judged already.
+// A caller that wants the headers keeps the bytes that a step consumed in front of its content. It
+// does so for each step that begins outside of content. These bytes are the lines of the head,
+// which have been judged already.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@
 
 namespace katana::http1 {
 
-// What a head says about its reply.
+// The facts of a head about its reply.
 struct ReplyFacts {
   static constexpr std::int64_t no_length = -1;  // no Content-Length
   std::int64_t content_length = no_length;       // of the header; no_length: there is none
@@ -65,13 +66,13 @@ class ResponseMachine {
   static constexpr std::size_t head_bytes_max = 64 * 1024;  // a longer head is malformed
   static constexpr unsigned interim_max = 64;               // before one reply
 
-  // What next() reports.
+  // The events of next().
   enum class Event : std::uint8_t {
     needs_more,  // nothing until more bytes come
     interim,     // a 1xx reply was skipped
     content,     // some content of the reply, and more will come
     complete,    // the reply is whole; `content` is the last of it
-    malformed,   // the connection is good for nothing more
+    malformed,   // the connection cannot be used any more
   };
   // Result of next().
   struct Step {
@@ -88,7 +89,7 @@ class ResponseMachine {
   // The server sends no more: complete if that ends the reply, malformed otherwise.
   Event end_of_input() noexcept;
 
-  // Of the reply that is being read or was completed last.
+  // The status of the reply that is being read or was completed last.
   std::uint16_t status() const noexcept { return facts_.status; }
   // Its head has folded fields, which unfold() makes plain.
   bool folded() const noexcept { return facts_.folded; }
@@ -127,7 +128,7 @@ class ResponseMachine {
 // Replaces each line break within a field by spaces (RFC 9112 §5.2); the size stays.
 void unfold(char* head, std::size_t bytes) noexcept;
 
-// Lines of a head, without their CRLF: "" or what is wrong with them.
+// These read lines of a head without their CRLF. They return "", or the mistake in the line.
 const char* read_status_line(Bytes line, ReplyFacts& facts) noexcept;
 const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept;
 

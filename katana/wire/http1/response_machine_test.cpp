@@ -16,7 +16,8 @@ struct ResponseCase {
   bool to_head = false;
 };
 
-// What is read, whole, byte by byte, and cut at every pair of places.
+// Compares the reading of the bytes when they come whole, byte by byte, and cut at every pair of
+// places.
 void expect_reading(const ResponseCase& one) {
   SCOPED_TRACE(one.name);
   EXPECT_EQ(reading_of(one.bytes, {}, one.to_head), one.reading);

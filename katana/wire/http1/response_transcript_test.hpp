@@ -1,5 +1,5 @@
-// reading_of: what a ResponseMachine makes of some bytes, as text that does not depend on how they
-// were cut unless the machine is wrong. For tests and the fuzzer.
+// reading_of: the events of a ResponseMachine for some bytes, as text. If the machine is right, the
+// text does not depend on how the bytes were cut. For tests and the fuzzer.
 //
 // Borrows: its arguments for the call. Allocates: the text.
 #pragma once
@@ -19,7 +19,7 @@ class Reading {
   // False: nothing more is to be given.
   bool give(Bytes piece) {
     carry_.append(piece);
-    // A block of exactly this size: AddressSanitizer sees what is read beside it.
+    // A block of exactly this size: AddressSanitizer finds a read outside of it.
     const auto block = std::make_unique<char[]>(carry_.size());
     std::memcpy(block.get(), carry_.data(), carry_.size());
     Bytes rest(block.get(), carry_.size());

@@ -1,7 +1,7 @@
 // States of the server side of an HTTP/1.1 connection, and every transition between them.
 //
-// Machine moves by this table and by nothing else. docs/diagrams/http1.md is drawn from it by
-// machine_test, which compares the two and draws anew when KATANA_UPDATE is set.
+// Machine moves by this table and by nothing else. machine_test draws docs/diagrams/http1.md from
+// it and compares the two. It draws the diagram anew when KATANA_UPDATE is set.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ enum class State : std::uint8_t {
   idle,     // between requests
   head,     // part of a head has arrived
   content,  // the head is complete, its content is not
-  reply,    // the request is complete, its reply is not; what is pipelined behind it waits
+  reply,    // the request is complete, its reply is not; requests pipelined behind it wait
   discard,  // the reply is complete, unwanted content is read past
   refused,  // the request was refused; the reply that says so is the last
   closed,   // nothing more is read
 };
 
-// What moves a connection from one state to the next.
+// The causes of a transition from one state to the next.
 enum class Cause : std::uint8_t {
   head_begins,       // the first byte of a request
   request_ends,      // the head of a request without content, or the last of its content

@@ -88,7 +88,7 @@ bool read_limit(const std::string& name, std::istream& words, Case& one) {
   return limit != size_limits.end() && words >> one.limits.*(limit->second);
 }
 
-// What stands between quotes, unescaped.
+// Reads the text between quotes and unescapes it.
 bool read_quoted(std::istream& words, std::string& text) {
   std::string quoted;
   if (!std::getline(std::getline(words, quoted, '"'), quoted, '"')) return false;
@@ -209,7 +209,8 @@ Bytes name_of(Refusal refusal) { return refusal_names.at(static_cast<std::size_t
 
 // ---- playing ---------------------------------------------------------------------------------
 
-// Notes which transition a call took. Two lead from discard to closed; the call says which it was.
+// Notes which transition a call took. Two lead from discard to closed; the call decides between
+// them.
 template <class Call>
 auto Play::observe(By by, Call call) {
   const State before = machine_.state();
@@ -418,7 +419,7 @@ bool Play::reply_with(const Command& command) {
   return machine_.respond(head, command.content, command.stays, now_, outbox_);
 }
 
-// What the handler does when the case does not say.
+// Replies in place of the handler when the case has no command.
 void Play::fall_back(unsigned status) {
   if (waits_) return;
   http::ReplyHead head;

@@ -1,10 +1,10 @@
 // Case and Play: the transcripts of machine.cases.md, and a machine that is taken through one.
 //
-// Owns       a case its text; a play its context, blocks and outbox.
-// Borrows    a play its case.
+// Owns       a case owns its text; a play owns its context, blocks and outbox.
+// Borrows    a play borrows its case.
 // Thread     its test's.
-// Fails      read_cases() with a complaint; a play by what it writes into its outcome.
-// Invariant  an outcome does not say where the bytes were cut: pieces of content are joined.
+// Fails      read_cases() with a complaint; a play by the text of its outcome.
+// Invariant  an outcome does not depend on where the bytes were cut: pieces of content are joined.
 #pragma once
 
 #include <bitset>
@@ -22,7 +22,7 @@ namespace katana::http1 {
 
 enum class Occasion : std::uint8_t { head, content, end, refusal };
 
-// What the handler does, as in "at head of request 2: respond 200 "early"".
+// An act of the handler, as in "at head of request 2: respond 200 "early"".
 struct Command {
   Occasion occasion = Occasion::end;
   unsigned request = 0;  // the first is 1; 0: every one
@@ -55,7 +55,7 @@ struct Cases {
 
 Cases read_cases(const std::string& path);
 
-// With its own line for each that ends in a line feed.
+// Escapes the bytes, with a new line behind each line feed.
 std::string escape_in_lines(Bytes text);
 
 Bytes name_of(Refusal refusal);
@@ -115,7 +115,7 @@ class Play {
   std::size_t arrived_ = 0;
   std::size_t consumed_ = 0;
   unsigned requests_ = 0;
-  bool waits_ = false;  // nothing more can happen until the handler does what it never does
+  bool waits_ = false;  // the handler never replies, and no further event can come
   bool over_ = false;
   std::string content_;
   Outcome outcome_;

@@ -1,4 +1,5 @@
-// Budgets and limits that end a connection: what an attack spends, and what honest clients earn.
+// Budgets and limits that end a connection: the spending of attacks, and the earnings of honest
+// clients.
 #include <optional>
 
 #include "katana/wire/http2/peer_test.hpp"
@@ -96,8 +97,8 @@ TEST(Http2Attack, frames_that_move_nothing_are_ended_each_under_its_name) {
   }
 }
 
-// One byte of content between frames that move nothing, in each direction, and unread blocks:
-// all end, after so many frames at most, although no time passes.
+// Floods: one byte of content between frames that move nothing, in each direction, and unread
+// blocks. Each ends the connection after a limited number of frames, although no time passes.
 TEST(Http2Attack, one_octet_of_data_between_frames_that_move_nothing_does_not_pay_for_them) {
   const std::string octet = frame(FrameType::data, 0, 1, "x");
   const std::vector<std::pair<std::string, Failure>> floods = {
@@ -189,7 +190,7 @@ TEST(Http2Attack, windows_of_one_octet_are_ended) {
   EXPECT_EQ(bench.failure(), Failure::window_flood);
 }
 
-// As gRPC and its like send, faster than time refills anything.
+// Small messages, as gRPC and its like send them, faster than time refills any budget.
 TEST(Http2Budget, honest_small_messages_never_run_out) {
   const auto data = [](std::size_t bytes) {
     return frame(FrameType::data, 0, 1, std::string(bytes, 'x'));

@@ -13,7 +13,8 @@ namespace {
 constexpr unsigned not_indexed = 0x00;
 constexpr unsigned never_indexed = 0x10;
 
-// As it is: Huffman's code saves a quarter of the bytes and costs more than all the rest.
+// Writes a string as it is: Huffman's code saves a quarter of the bytes and costs more than all the
+// rest.
 char* put_string(char* to, Bytes text) noexcept {
   to = put_integer(to, 0, 7, text.size());
   if (!text.empty()) std::memcpy(to, text.data(), text.size());

@@ -1,8 +1,8 @@
-// Header blocks as they are written here (RFC 7541 §6): from the static table, with literals that
-// are not indexed and no Huffman code, so that no connection has state for what it sends and a
-// block may be written once and sent on many (decision 0053).
+// Writers of header blocks (RFC 7541 §6). They use the static table, literals that are not indexed
+// and no Huffman code. Therefore no connection has state for the blocks that it sends, and a block
+// may be written once and sent on many connections (decision 0053).
 //
-// Owns       nothing but, in OwnTable, what the other side is still to be told.
+// Owns       nothing but, in OwnTable, a table size that the other side is still to be told.
 // Thread     any.
 // Allocates  never.
 // Fails      never; the caller brings the room.
@@ -30,8 +30,8 @@ enum class StaticName : std::uint8_t {
   strict_transport_security = 56,
 };
 
-// Room for what put_lines() writes: a field's line is longer than its block, but for strings that
-// are long themselves.
+// The room that put_lines() needs: a field's line is longer than its block, unless its strings are
+// long.
 constexpr std::size_t lines_bytes_max(Bytes lines) noexcept {
   return lines.size() + lines.size() / 32;
 }
@@ -55,7 +55,7 @@ char* put_content_length(char* to, std::int64_t length) noexcept;
 char* put_lines(char* to, Bytes lines) noexcept;
 
 // The table that the other side keeps for our blocks, which is empty whatever its size. If the
-// other side made it smaller that is confirmed, once, in front of the next block (RFC 7541 §4.2).
+// other side made it smaller, the next block begins once with a confirmation (RFC 7541 §4.2).
 class OwnTable {
  public:
   // The other side's SETTINGS_HEADER_TABLE_SIZE.
@@ -63,7 +63,7 @@ class OwnTable {
     if (header_table_size < 4096 && !is_off_) is_due_ = true;
   }
   bool is_due() const noexcept { return is_due_; }  // put() has something to write
-  // At most one byte.
+  // Writes the confirmation if it is due: at most one byte.
   char* put(char* to) noexcept {
     if (!is_due_) [[likely]] {
       return to;

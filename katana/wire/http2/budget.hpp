@@ -1,4 +1,5 @@
-// Budget: what a client may spend before it has to earn more. Full at first; time refills it.
+// Budget: the units that a client may spend before it has to earn more. Full at first; time refills
+// it.
 //
 // Owns       two words.
 // Invariant  never more than `most`.
@@ -17,8 +18,8 @@ class Budget {
  public:
   explicit Budget(std::uint32_t most, Instant now) noexcept : since_(now), left_(most) {}
 
-  // False: there is not so much left. Time is looked at only then, so that spending costs next to
-  // nothing.
+  // Spends `cost`. False: there is not so much left. Only then is the time considered: spending
+  // costs next to nothing.
   bool spend(Instant now, std::uint32_t cost, std::uint32_t most, std::uint32_t per_s) noexcept {
     if (left_ < cost) [[unlikely]] {
       const std::int64_t earned =
@@ -42,12 +43,12 @@ class Budget {
 };
 
 // IdleBudget: frames that move nothing (Limits::idle_frames_max). A DATA frame of use_bytes or more
-// earns a whole use, a smaller one so much of it as it has bytes: a frame of one byte between two
-// that move nothing would otherwise pay for both and for two more. Nothing is earned beyond a use,
-// or one frame of 16 KiB would pay for thousands.
+// earns a whole use, and a smaller one earns a part in proportion to its bytes. Otherwise a frame
+// of one byte between two that move nothing would pay for both and for two more. No frame earns
+// more than one use: otherwise one frame of 16 KiB would pay for thousands.
 //
-// SETTINGS cost more: they change all streams and are answered, and no client has cause to send
-// them again and again, as it has with PING and WINDOW_UPDATE.
+// SETTINGS cost more: they change all streams and are answered. A client has no cause to send them
+// again and again, as it has with PING and WINDOW_UPDATE.
 class IdleBudget {
  public:
   static constexpr std::uint32_t use_bytes = 8;       // gRPC's smallest messages have five and more

@@ -1,6 +1,6 @@
 // ClientBench: a client machine, and a caller that takes content at once, for tests.
 //
-// Owns       its streams, and what the machine said and reported.
+// Owns       its streams, and the output and the events of the machine.
 // Thread     one.
 // Fails      the test, when a stream is let go of twice or content comes after the end.
 #pragma once

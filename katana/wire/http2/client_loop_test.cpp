@@ -1,5 +1,5 @@
-// A client machine against a server machine in memory: requests and replies of any size, whatever
-// windows, however the bytes are cut, with resets from both sides and a server that goes away.
+// A client machine against a server machine in memory. Requests, replies and windows have any size,
+// and the bytes are cut anywhere. Both sides send resets, and the server sends GOAWAY.
 #include <algorithm>
 #include <list>
 #include <map>
@@ -33,7 +33,7 @@ struct Served {
   std::string content;
   std::string reply;
   Bytes unsent;
-  bool complete = false;  // all of the request is there
+  bool complete = false;  // all of the request has come
   bool begun = false;     // the reply is
   bool reset = false;
 };
@@ -60,7 +60,7 @@ class Loop {
     const int goes_away_at = below(3) == 0 ? below(steps) : steps;
     for (int step = 0; step < steps && !testing::Test::HasFailure(); ++step) {
       if (step == goes_away_at) server_.drain(server_out_);
-      // At once, or when the client has seen that the server goes: then nothing is on its way.
+      // At once, or when the client has seen the first GOAWAY: then no request is on its way.
       if (step == goes_away_at && below(2) == 0) server_.end_drain(server_out_);
       act(below(100));
     }
@@ -172,7 +172,7 @@ class Loop {
     moved_ += before - served.unsent.size();
   }
 
-  // Some of what one side has promised comes to the other.
+  // Some of the bytes that one side has written reach the other.
   static std::size_t take(Outbox& outbox, std::string& to, std::size_t most) {
     std::string all;
     outbox.for_each_pending([&](Bytes bytes, const Retained*) { all += bytes; });
@@ -227,7 +227,7 @@ class Loop {
     }
     if (step.event == ClientEvent::over) {
       ASSERT_EQ(asked.stream.state, ClientStreamState::closed);
-      // A reply that is complete stands, whatever becomes of the rest of its request.
+      // A reply that is complete stands, even when the rest of its request fails.
       if (asked.outcome == "complete") return;
       ASSERT_EQ(asked.outcome, "");
       asked.outcome = name_of(step.lost);

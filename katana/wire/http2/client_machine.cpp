@@ -46,8 +46,8 @@ ClientStep ClientMachine::on_frame(FrameEvent event, FrameHeader header, Bytes p
   return {};
 }
 
-// A first GOAWAY may name the largest id, so that requests on their way are served; the next has
-// the last of them, and never a larger one (RFC 9113 §6.8).
+// A first GOAWAY may name the largest id: requests on their way are then still served. The next
+// GOAWAY names the last of them, and never a larger one (RFC 9113 §6.8).
 ClientStep ClientMachine::on_goaway(Bytes payload, Outbox& outbox) noexcept {
   const std::uint32_t last = first_number(payload);
   if (last > last_processed_) return fail(Failure::bad_stream, outbox);
@@ -57,10 +57,10 @@ ClientStep ClientMachine::on_goaway(Bytes payload, Outbox& outbox) noexcept {
           .code = static_cast<ErrorCode>(parse_number(payload.data() + 4, 4))};
 }
 
-// One at a time, the latest first. The server ignores what comes on them.
+// Gives up one unprocessed stream at a time, the latest first. The server ignores frames on them.
 ClientStep ClientMachine::give_up_unprocessed() noexcept {
   ClientStream& stream = *streams_.last();
-  if (stream.state == ClientStreamState::answered) {  // it says that it did not do what it did
+  if (stream.state == ClientStreamState::answered) {  // the server replied, and denies it
     go(stream, ClientStreamCause::peer_reset, Past::peer_reset);
     return {.event = ClientEvent::over, .lost = Lost::reset, .stream = &stream};
   }

@@ -1,25 +1,25 @@
 // ClientMachine: the client side of one HTTP/2 connection (RFC 9113), as a function of bytes and
 // time: requests and their replies, on a FrameLayer.
 //
-// Owns       the layer. No bytes but the layer's: what next() does not consume stays with the
-//            caller.
+// Owns       the layer. No bytes but the layer's: the bytes that next() does not consume stay with
+//            the caller.
 // Borrows    the ClientContext, which every machine of a thread shares; each ClientStream that was
 //            given to begin(), until the machine lets go of it.
 // Thread     its reactor's.
-// Allocates  what its layer does.
+// Allocates  as its layer does.
 // Fails      by ClientEvent::closed: failure() says why, and GOAWAY has been written. An error
 //            in one reply resets its stream. A command that finds no room in the outbox says so
 //            and has written nothing; an answer of the protocol without any ends the connection.
 // Invariant  the events are a function of the bytes and the times, however they are cut. No more is
-//            sent than the windows and the limits of the server allow. A stream is let go of once:
-//            by the event that completes its reply or the command that completes its request,
-//            whichever is last, by ClientEvent::over, or by reset(); its state is then closed.
+//            sent than the windows and the limits of the server allow. A stream is let go of once,
+//            and its state is then closed. This happens when both its request and its reply are
+//            complete, by ClientEvent::over, or by reset().
 //
 // The caller pulls: next() gives at most one event and says how much input it used. Answers of
 // the protocol itself (SETTINGS, PING, windows, errors) go into the outbox at once.
-// After GOAWAY it reports what was not processed without input: call it until it needs bytes.
-// How long to wait for a reply is the caller's to decide, and how long to keep an idle connection.
-// States of a stream and the transitions between them stand in client_states.hpp.
+// After GOAWAY it reports the requests that were not processed, without further input: call it
+// until it needs bytes. The caller decides how long to wait for a reply and how long to keep an
+// idle connection. States of a stream and the transitions between them stand in client_states.hpp.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +39,9 @@
 
 namespace katana::http2 {
 
-// What the client machines of one thread share. Of the limits streams_max is the most that is open
-// at once, head_bytes_max and the like are those of replies; idle_timeout and the budget of resets
-// belong to a server.
+// The state that all client machines of one thread share. The limit streams_max is the most streams
+// that are open at once. head_bytes_max and the like limit replies. Only a server uses idle_timeout
+// and the budget of resets.
 struct ClientContext {
   explicit ClientContext(const Limits& given) noexcept : limits(given), reader(limits) {
     KATANA_REQUIRE(are_valid(given));
@@ -54,8 +54,8 @@ struct ClientContext {
 };
 
 // One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
-// something larger. After it was let go of it may be given to begin() again, made anew.
-// In a list in the order in which they began.
+// something larger. When the machine has let go of it, it may be made anew and given to begin()
+// again. The machine has its streams in a list, in the order in which they began.
 struct ClientStream : StreamFlow, ListHook<ClientStream> {
   ClientStreamState state = ClientStreamState::idle;  // moves by client_states.hpp
   bool is_head_request = false;                       // the reply has no body
@@ -63,26 +63,26 @@ struct ClientStream : StreamFlow, ListHook<ClientStream> {
   std::uint8_t interims = 0;                          // 1xx replies so far
 };
 
-// What next() reports.
+// The events of next().
 enum class ClientEvent : std::uint8_t {
-  need_bytes,  // nothing to report: go on with what was not consumed, if anything was
+  need_bytes,  // no event: go on with the bytes that were not consumed, if there are any
   interim,     // ClientContext::reader has a 1xx head
   head,        // ClientContext::reader has the reply's head
   content,     // content() is part of the reply, borrowed from `input`: consume() it
   trailers,    // ClientContext::reader has the fields behind the content, which is complete
-  over,        // `stream` comes to nothing: see `lost` and `code`
+  over,        // `stream` has failed: see `lost` and `code`
   room,        // windows or the number of streams may have grown
   goaway,      // no new requests on this connection; `code` is the server's reason
   closed,      // the connection is over: see failure()
 };
 
-// Why a stream was given up. After refused and unprocessed, and only then, it is certain that the
-// server did nothing about the request, which may be sent again (RFC 9113 §8.7).
+// Why a stream was given up. Only after refused and unprocessed is it certain that the server has
+// not processed the request. The request may then be sent again (RFC 9113 §8.7).
 enum class Lost : std::uint8_t {
   none,         // the stream goes on
   reset,        // by the server, with `code`
   refused,      // likewise, REFUSED_STREAM
-  unprocessed,  // it is behind the last that a GOAWAY names
+  unprocessed,  // it is behind the last stream that a GOAWAY names
   malformed,    // the reply breaks a rule (RFC 9113 §8.1.1)
   too_large,    // the reply's head
 };
@@ -97,12 +97,12 @@ struct ClientStep {
   ClientStream* stream = nullptr;        // which the event is about; null: the connection
 };
 
-// What became of a request to be begun.
+// The result of begin().
 enum class Begun : std::uint8_t {
   yes,        // its head was written
   not_now,    // see can_begin()
   no_room,    // in the outbox
-  too_large,  // the server said that it takes no such head, or no machine writes it
+  too_large,  // the head is beyond the server's limit, or longer than any machine writes
 };
 
 class ClientMachine {
@@ -112,11 +112,11 @@ class ClientMachine {
   ClientMachine(const ClientMachine&) = delete;
   ClientMachine& operator=(const ClientMachine&) = delete;
 
-  // The client's preface. Once, before anything else. False: no room.
+  // Writes the client's preface. Called once, before anything else. False: no room.
   bool start(Outbox& outbox) noexcept;
-  // REQUIRES `input` to begin with what the last call did not consume.
+  // REQUIRES `input` to begin with the bytes that the last call did not consume.
   ClientStep next(Bytes input, Instant now, Outbox& outbox) noexcept;
-  // What ClientEvent::content reported.
+  // The bytes of the last ClientEvent::content.
   Bytes content() const noexcept { return content_; }
   Failure failure() const noexcept { return frames_.failure(); }
   bool closed() const noexcept { return frames_.closed(); }
@@ -131,7 +131,8 @@ class ClientMachine {
   // ---- requests ----
   // A stream is free now. The first hundred may begin before the server said how many it takes.
   bool can_begin() const noexcept { return is_usable() && streams_.size() < streams_max(); }
-  // How many may be open at once. A guess before has_settings(): the server has yet to say it.
+  // The number of streams that may be open at once. A guess before has_settings(): the server has
+  // yet to say it.
   std::uint32_t streams_max() const noexcept {
     return std::min(context_->limits.streams_max, frames_.peer_streams_max());
   }
@@ -147,7 +148,7 @@ class ClientMachine {
   // with it; it has ended when the stream is waiting or closed. False: no room.
   bool write_content(ClientStream& stream, Bytes& content, bool content_stays, bool last,
                      std::size_t output_max, Outbox& outbox) noexcept;
-  // What can be sent on the stream now.
+  // The number of bytes that can be sent on the stream now.
   std::size_t window(const ClientStream& stream) const noexcept { return frames_.window(stream); }
   // Gives the request up. Also after the connection has closed: nothing is written then.
   void reset(ClientStream& stream, ErrorCode code, Outbox& outbox) noexcept;
@@ -165,7 +166,7 @@ class ClientMachine {
   // The server sends no more.
   void end_of_input() noexcept { frames_.end(Failure::none); }
 
-  // In the order of begin(); null: there is none.
+  // The first stream in the order of begin(); null: there is none.
   ClientStream* first() const noexcept { return streams_.first(); }
   // Streams that the machine has not let go of.
   std::uint32_t stream_count() const noexcept {
@@ -204,7 +205,7 @@ class ClientMachine {
   }
   KATANA_RARE ClientStep lose(ClientStream& stream, Lost lost, ErrorCode code,
                               Outbox& outbox) noexcept;
-  // For the next stream; the first is 1 (RFC 9113 §5.1.1).
+  // The id of the next stream; the first is 1 (RFC 9113 §5.1.1).
   std::uint32_t next_id() const noexcept { return (frames_.last_id() + 1) | 1; }
   static bool peer_sends(const ClientStream& stream) noexcept {
     return stream.state == ClientStreamState::open || stream.state == ClientStreamState::waiting;

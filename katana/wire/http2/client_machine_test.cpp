@@ -1,4 +1,4 @@
-// The table of states, requests, windows, limits, time, and what is a flood. Replies stand in
+// The table of states, requests, windows, limits, time, and floods. Replies stand in
 // client_machine.cases.md.
 #include <set>
 
@@ -30,7 +30,7 @@ TEST(ClientStreamTable, every_state_but_the_last_can_be_left_and_the_last_cannot
 
 // ---- requests ----------------------------------------------------------------------------------
 
-// As a server reads it.
+// Reads a request as a server does.
 std::vector<std::string> read_request(Bytes sent) {
   const Limits limits;
   HeadReader reader(limits);
@@ -394,7 +394,7 @@ TEST(Http2Client, closing_says_so_and_leaves_the_streams_to_be_reset) {
 
 // ---- floods -------------------------------------------------------------------------------------
 
-// Frames that move nothing, and what too many of them are called.
+// Frames that move nothing, and the failure of too many of them.
 const std::vector<std::pair<std::string, Failure>>& floods() {
   static const std::vector<std::pair<std::string, Failure>> all = {
       {frame(FrameType::settings, 0, 0), Failure::settings_flood},

@@ -1,4 +1,4 @@
-// What makes replies: heads, content, trailers and resets.
+// The frames of replies: heads, content, trailers and resets.
 #include "katana/wire/http2/client_machine.hpp"
 
 namespace katana::http2 {
@@ -47,7 +47,7 @@ ClientStep ClientMachine::on_head(ClientStream& stream, bool end_stream, Bytes b
   return {.event = ClientEvent::head, .last = end_stream, .stream = &stream};
 }
 
-// A reply does not end with one, and a server that sends nothing else is not waited for.
+// Takes a 1xx head. A reply does not end with one, and their number is limited.
 ClientStep ClientMachine::on_interim(ClientStream& stream, bool end_stream, Instant now,
                                      Outbox& outbox) noexcept {
   if (!frames_.spend(now, Failure::other_flood, outbox)) return closed_step();
@@ -75,8 +75,8 @@ ClientStep ClientMachine::on_trailers(ClientStream& stream, bool end_stream, Byt
   return {.event = ClientEvent::trailers, .last = true, .stream = &stream};
 }
 
-// On a stream that is no more. One that the client does not remember may be of many that it gave up
-// at once, which the server does not know yet; see Machine for the other rule.
+// Handles a block on a stream that is over. The client may have given up many streams at once and
+// not remember this one; the server may not know it yet. Machine has the server's rule.
 ClientStep ClientMachine::on_late_block(std::uint32_t id, Bytes block, Instant now,
                                         Outbox& outbox) noexcept {
   const Past past = pasts_.find(id);

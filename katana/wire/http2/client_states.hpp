@@ -1,8 +1,8 @@
 // States of a stream as its client sees it (RFC 9113 §5.1), and every transition between them.
 //
-// ClientMachine moves streams by this table and by nothing else. docs/diagrams/http2_client.md is
-// drawn from it by client_machine_test, which compares the two and draws anew when KATANA_UPDATE is
-// set. Nothing may be pushed, so the reserved states of the RFC do not occur.
+// ClientMachine moves streams by this table and by nothing else. client_machine_test draws
+// docs/diagrams/http2_client.md from it and compares the two. It draws the diagram anew when
+// KATANA_UPDATE is set. Nothing may be pushed: the reserved states of the RFC do not occur.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@ enum class ClientStreamState : std::uint8_t {
   closed,    // nothing more is sent or read
 };
 
-// What moves a stream from one state to the next.
+// The causes of a transition from one state to the next.
 enum class ClientStreamCause : std::uint8_t {
-  head,          // of a request with content
-  request,       // a head that is all of the request
+  head,          // the head of a request with content
+  request,       // the head of a request without content
   request_ends,  // the last of the content
   reply_ends,    // END_STREAM came
   peer_reset,    // RST_STREAM came

@@ -61,7 +61,7 @@ Lines split(const std::string& text, const std::string& by) {
   return parts;
 }
 
-// Literals that are not indexed, whatever they are: a deflater would change some and refuse others.
+// All fields as literals that are not indexed: a deflater would change some and refuse others.
 std::string block_of(const Lines& fields) {
   std::string block;
   for (const std::string& field : fields) {
@@ -153,7 +153,7 @@ Outcome play(const Case& one, const Lines& frames, std::size_t cut, std::size_t 
   };
   Outcome outcome;
   if (!one.given.empty() && one.given.front() == "early") begin();
-  // The first frame comes whole; where it is cut is of no interest to what is begun behind it.
+  // The first frame comes whole: its cuts do not matter to the requests that begin behind it.
   std::string rest;
   for (const std::string& each : frames) rest += each;
   const std::size_t first = begun == 0 && !one.given.empty() ? frames.front().size() : 0;

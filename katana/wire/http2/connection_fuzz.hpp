@@ -1,9 +1,9 @@
-// FuzzRun: what both sides' fuzzers do with a machine: they feed it any bytes, cut anywhere, and
-// look at what it sent.
+// FuzzRun: the run of a machine in the fuzzers of both sides. It feeds the machine any bytes, cut
+// anywhere, and checks the bytes that it sent.
 //
 // Owns       its machine and outbox, and the events as one text.
 // Thread     one.
-// Fails      by abort(): what is sent is no whole frames, or a window or a stream is out of bounds.
+// Fails      by abort(): the machine sent a partial frame, or a window or stream is out of bounds.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class FuzzRun {
   }
   ~FuzzRun() = default;
 
-  // Of any event but the end of the connection.
+  // Called for every event but the end of the connection.
   virtual void report(const StepType& step) = 0;
   virtual void finish() {}
 
@@ -89,7 +89,7 @@ class FuzzRun {
     }
   }
 
-  // Once for all runs: making them costs more than a run.
+  // The blocks are made once for all runs: making them costs more than a run.
   static BlockPool& shared_blocks() {
     static BlockPool blocks(4096, 4096);
     return blocks;
@@ -106,7 +106,8 @@ class FuzzRun {
   const std::size_t most_;
 };
 
-// The first byte says how the rest is cut; `opening` is given, or nearly nothing would pass.
+// The first byte decides how the rest is cut. `opening` comes first: without it nearly every input
+// would be refused.
 template <class Run>
 void check_any_cut(Bytes opening, const std::uint8_t* data, std::size_t size) {
   if (size == 0) return;

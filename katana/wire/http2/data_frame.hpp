@@ -1,5 +1,5 @@
-// DataFrame: the DATA frame that is being read, a piece at a time. Other frames are looked at when
-// they are whole; this one may be passed on as it comes.
+// DataFrame: the DATA frame that is being read, a piece at a time. Other frames are read when they
+// are whole; this one may be passed on as it comes.
 //
 // Owns       two words.
 // Borrows    the input, for the call; a piece is part of it.
@@ -56,7 +56,7 @@ class DataFrame {
   // Some of it is to come.
   bool is_open() const noexcept { return left_ + padding_left_ != 0; }
   std::uint32_t left() const noexcept { return left_; }
-  // For the frame read last as well.
+  // Holds for the frame read last as well.
   bool ends_stream() const noexcept { return ends_stream_; }
 
  private:

@@ -42,7 +42,7 @@ enum class Failure : std::uint8_t {
   count_,
 };
 
-// What is said of a Failure.
+// The code and the texts of a Failure.
 struct FailureText {
   ErrorCode code;  // of GOAWAY
   Bytes name;      // of the metric's label

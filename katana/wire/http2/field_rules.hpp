@@ -1,5 +1,5 @@
-// What a field of HTTP/2 may be, in requests, replies and trailers alike (RFC 9113 §8.2): whatever
-// passes has one meaning in HTTP/1.1 too.
+// Rules of HTTP/2 fields, for requests, replies and trailers alike (RFC 9113 §8.2). A field that
+// passes them has one meaning in HTTP/1.1 too.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace katana::http2 {
 inline constexpr std::size_t field_overhead = 32;  // RFC 7541 §4.1
 inline constexpr std::int64_t no_length = -1;      // the head has no Content-Length
 
-// What a reader made of a header block.
+// The result of reading a header block.
 enum class HeadVerdict : std::uint8_t {
   accepted,   // the head is valid
   malformed,  // the stream is reset (RFC 9113 §8.1.1)
-  refused,    // larger than is accepted, or asks for what is not done
+  refused,    // larger than is accepted, or asks for something that is not supported
   broken,     // COMPRESSION_ERROR
   bomb,       // far more than is accepted
 };
@@ -48,7 +48,7 @@ inline bool is_about_connection(Bytes name) noexcept {
   }
 }
 
-// Takes a Content-Length. False: it is none, or not the one that came before it in `length`.
+// Takes a Content-Length. False: the value is no length, or differs from the one in `length`.
 inline bool take_content_length(Bytes value, std::int64_t& length) noexcept {
   if (value.empty() || value.size() > 18 || !http::all_are(value, http::digit_character)) {
     return false;

@@ -1,5 +1,4 @@
-// Frame: what every frame of HTTP/2 begins with, and the numbers that frames carry (RFC 9113 §4,
-// §6, §7).
+// Frame: the header of an HTTP/2 frame, and the numbers that frames carry (RFC 9113 §4, §6, §7).
 //
 // Owns       nothing; values.
 // Thread     any.
@@ -16,7 +15,7 @@
 
 namespace katana::http2 {
 
-// What a client sends first (RFC 9113 §3.4).
+// The first bytes that a client sends (RFC 9113 §3.4).
 inline constexpr Bytes client_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 inline constexpr std::size_t frame_header_bytes = 9;       // RFC 9113 §4.1
@@ -64,7 +63,7 @@ enum class ErrorCode : std::uint32_t {
   http_1_1_required = 13,    // use HTTP/1.1 for this request
 };
 
-// As RFC 9113 §7 has them.
+// Names of the error codes in RFC 9113 §7.
 inline constexpr std::array<Bytes, 14> error_code_names = {"NO_ERROR",
                                                            "PROTOCOL_ERROR",
                                                            "INTERNAL_ERROR",
@@ -79,7 +78,7 @@ inline constexpr std::array<Bytes, 14> error_code_names = {"NO_ERROR",
                                                            "ENHANCE_YOUR_CALM",
                                                            "INADEQUATE_SECURITY",
                                                            "HTTP_1_1_REQUIRED"};
-// For logs and reasons.
+// The name of a code, for logs and reasons.
 constexpr Bytes name_of(ErrorCode code) noexcept {
   const auto index = static_cast<std::size_t>(code);
   return index < error_code_names.size() ? error_code_names[index] : Bytes("an unknown code");

@@ -7,7 +7,8 @@
 namespace katana::http2 {
 namespace {
 
-// Of a peer that has not said how many it takes (RFC 9113 §6.5.2: no fewer than that).
+// The streams that may be open before the other side has sent its limit. RFC 9113 §6.5.2 recommends
+// a limit of no fewer.
 constexpr std::uint32_t streams_unasked_max = 100;
 
 }  // namespace

@@ -1,7 +1,7 @@
-// FrameLayer: what both ends of an HTTP/2 connection do by one rule (RFC 9113 §3.4 to §6.9). It
+// FrameLayer: the rules that hold for both ends of an HTTP/2 connection (RFC 9113 §3.4 to §6.9). It
 // completes frames and checks their form, answers SETTINGS and PING, collects header blocks, counts
 // the connection's windows, and ends floods. Machine (a server's requests and replies) and
-// ClientMachine (a client's requests) own one each, and know what a frame does to a stream.
+// ClientMachine (a client's requests) own one each, and apply its frames to their streams.
 //
 // Owns       the compression's state, the connection's windows, the budget of idle frames, and a
 //            header block that is not complete. No other bytes.
@@ -12,7 +12,7 @@
 // Fails      by closing: the first failure stays, and GOAWAY was written if the outbox had room.
 // Invariant  the frames are a function of the bytes and the times, however they are cut.
 //
-// Where a rule depends on who is who, role_ decides; what else differs stands in the roles.
+// Where a rule depends on the side, role_ decides. Other differences stand in the two owners.
 #pragma once
 
 #include <algorithm>
@@ -41,12 +41,12 @@ namespace katana::http2 {
 // Which end this is. Clients begin streams with odd ids.
 enum class Role : std::uint8_t { server, client };
 
-// A stream's share of flow control, and what is left of the content that it receives.
+// A stream's share of flow control, and the bytes of content that it has yet to receive.
 struct StreamFlow {
   std::uint32_t id = 0;                   // 0: no id yet
   std::uint32_t unreturned = 0;           // consumed, and not yet allowed to be sent again
-  std::int64_t send_window = 0;           // what may be sent; SETTINGS can make it negative
-  std::int64_t receive_window = 0;        // what it may send
+  std::int64_t send_window = 0;           // bytes to send; SETTINGS can make it negative
+  std::int64_t receive_window = 0;        // bytes that the other side may send
   std::int64_t content_left = no_length;  // of the length that the other side's head announced
 };
 
@@ -87,26 +87,27 @@ class FrameLayer {
   FrameLayer(const FrameLayer&) = delete;
   FrameLayer& operator=(const FrameLayer&) = delete;
 
-  // This side's preface with the payload of its SETTINGS. Once, before anything else. False: no
-  // room.
+  // Writes this side's preface with the payload of its SETTINGS. Called once, before anything else.
+  // False: no room.
   bool start(Bytes settings, Outbox& outbox) noexcept;
-  // Takes one frame, or a piece of DATA, and returns what `owner` makes of it: a Step, which has
-  // `consumed`, and `event`, whose default is that there is none. It calls one of
+  // Takes one frame, or a piece of DATA, and returns the Step that `owner` makes of it. A Step has
+  // `consumed` and `event`; the default of `event` means that there is none. It calls one of
   //   on_block(id, ends_stream, block, now, outbox)   a header block
   //   begin_data(header, now, outbox)                 DATA: finds its stream; see data()
   //   end_data(piece, now, outbox)                    its content, unless begin_data() had an event
   //   on_frame(event, header, payload, now, outbox)   any other frame, or FrameEvent::closed
-  // A template, because a Frame that was returned and looked at again made a short exchange cost a
-  // tenth more instructions. REQUIRES `input` to begin with what the last call did not consume.
+  // This is a template, because a Frame that was returned and looked at again made a short exchange
+  // cost a tenth more instructions. REQUIRES `input` to begin with the bytes that the last call did
+  // not consume.
   template <class Owner>
   auto next(Owner& owner, Bytes input, Instant now, Outbox& outbox) noexcept;
   const DataFrame& data() const noexcept { return data_; }
 
   // ---- the end ----
-  // Ends the connection and says so; without room only the other side is not told why. The first
-  // failure stays.
+  // Ends the connection and writes GOAWAY. Without room in the outbox the connection ends, too, but
+  // the other side is not told why. The first failure stays.
   KATANA_RARE FrameEvent fail(Failure failure, Outbox& outbox) noexcept;
-  // Likewise, without a word to the peer.
+  // Likewise, without GOAWAY.
   void end(Failure failure) noexcept;
   Failure failure() const noexcept { return failure_; }
   bool closed() const noexcept { return closed_; }
@@ -121,7 +122,7 @@ class FrameLayer {
   }
 
   // ---- budgets ----
-  // For a frame that moves nothing. False: there are too many, and the connection is closed.
+  // Charges a frame that moves nothing. False: there are too many, and the connection is closed.
   bool spend(Instant now, Failure flood, Outbox& outbox,
              std::uint32_t cost = IdleBudget::frame_cost) noexcept {
     if (idle_frames_.spend(*limits_, now, cost)) return true;
@@ -174,15 +175,15 @@ class FrameLayer {
   }
 
   // ---- windows ----
-  // What can be sent on the stream now.
+  // The number of bytes that can be sent on the stream now.
   std::size_t window(const StreamFlow& stream) const noexcept {
     return static_cast<std::size_t>(
         std::max<std::int64_t>(0, std::min(stream.send_window, send_window_)));
   }
-  // FrameEvent::window_update, of a stream that is open. Otherwise than no_error: what it is reset
-  // with.
+  // Applies FrameEvent::window_update to an open stream. Returns the code that the stream is to be
+  // reset with, or no_error.
   static ErrorCode widen(StreamFlow& stream, std::uint32_t more) noexcept;
-  // Of data() on it, likewise (RFC 9113 §8.1.1).
+  // Charges the DATA frame to the windows (RFC 9113 §8.1.1). Returns the same.
   ErrorCode charge(StreamFlow& stream, const FrameHeader& header) noexcept;
   // This many bytes were taken and may be sent again, on the connection and on the stream.
   void consume(std::size_t bytes, Outbox& outbox) noexcept {
@@ -194,7 +195,7 @@ class FrameLayer {
     give_back(stream.id, bytes, limits_->stream_window_bytes, stream.unreturned,
               stream.receive_window, outbox);
   }
-  // Takes from `content` what the windows and `output_max` allow, which may be nothing, in frames.
+  // Takes as much of `content` as the windows and `output_max` allow, perhaps nothing, in frames.
   // `last`: END_STREAM stands on the frame that empties it.
   DataOutput put_data(StreamFlow& stream, Bytes& content, bool content_stays, bool last,
                       std::size_t output_max, Outbox& outbox) noexcept;
@@ -231,7 +232,7 @@ class FrameLayer {
     stream.send_window -= static_cast<std::int64_t>(bytes);
     send_window_ -= static_cast<std::int64_t>(bytes);
   }
-  // Once it is half of a window, so that one WINDOW_UPDATE serves many frames.
+  // Gives bytes back once they are half of a window: one WINDOW_UPDATE then serves many frames.
   void give_back(std::uint32_t id, std::size_t bytes, std::uint32_t window_bytes,
                  std::uint32_t& unreturned, std::int64_t& window, Outbox& outbox) noexcept;
   FrameEvent answer(const FrameHeader& header, Bytes payload, Outbox& outbox) noexcept;
@@ -284,7 +285,7 @@ auto FrameLayer::next(Owner& owner, Bytes input, Instant now, Outbox& outbox) no
     if (step.event != Step{}.event) return step;
     if (closed_) return closed();
   }
-  // For a new frame as well: one step for its header and what stands behind it already.
+  // A new frame takes one step for its header and the bytes that stand behind it already.
   std::size_t consumed = 0;
   const Bytes piece = data_.next(rest, consumed);
   Step step = owner.end_data(piece, now, outbox);

@@ -1,4 +1,4 @@
-// FrameLayer alone: an owner that only writes down what it is told.
+// FrameLayer alone, with an owner that only writes down its calls.
 #include "katana/wire/http2/frame_layer.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ class Owner {
       }
     }
   }
-  // The peer's preface, with a setting or several.
+  // The preface of the other side, with a setting or several.
   void open(Bytes settings = {}) {
     if (role_ == Role::server) feed(client_preface);
     feed(frame(FrameType::settings, 0, 0, settings) + frame(FrameType::settings, flag_ack, 0));
@@ -114,7 +114,7 @@ class Owner {
   bool refuses = false;
 };
 
-// What ends the connection of a peer that begins with `input`.
+// The failure that ends a connection whose other side begins with `input`.
 Failure failure_of(Role role, Bytes input, std::uint32_t last_id = 0) {
   Owner owner(role);
   if (role == Role::server) owner.feed(client_preface);

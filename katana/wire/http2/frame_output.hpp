@@ -1,7 +1,7 @@
 // Frames into an outbox, as either side of a connection sends them.
 //
 // Owns       nothing.
-// Borrows    what it is given, for the call.
+// Borrows    its arguments, for the call.
 // Thread     the outbox's.
 // Allocates  never.
 // Fails      false when the outbox has no room; nothing of the frame is then written.

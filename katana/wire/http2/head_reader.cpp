@@ -145,8 +145,8 @@ bool HeadReader::note(Bytes name, Bytes value) noexcept {
           refuse(417, "The only expectation known here is 100-continue (RFC 9110 §10.1.1).");
         }
       } else if (name == "cookie") {
-        // Sent in pieces so that they compress better (RFC 9113 §8.2.3).
-        // All of them become one field.
+        // Clients may send cookies in pieces, which compress better (RFC 9113 §8.2.3). All pieces
+        // become one field.
         if (cookies_ == 0 ? head_.field_count() < limits_.fields_max
                           : cookies_ < limits_.fields_max) {
           cookie_slices_[cookies_++] = keep(value);
@@ -209,7 +209,7 @@ bool HeadReader::judge_target(http::Method known) noexcept {
   const bool is_connect = known == http::Method::connect;
   if (asks_upgrade() && (!is_connect || (seen_ & authority) == 0)) return false;  // RFC 8441 §4
   if (is_connect && !asks_upgrade()) {
-    // It names whom to connect to, and nothing else (RFC 9113 §8.5).
+    // CONNECT names only the host to connect to (RFC 9113 §8.5).
     if ((seen_ & (scheme | path)) != 0 || (seen_ & authority) == 0) return false;
     target_ = authority_;
     return true;
@@ -244,7 +244,7 @@ void HeadReader::join_cookies() noexcept {
   head_.add_field(keep("cookie"), joined);
 }
 
-// What is listed within the limit fits: each field counts 32 bytes more than it has.
+// A header list within the limit always fits: each field counts 32 bytes more than it has.
 http::Slice HeadReader::keep(Bytes bytes) noexcept {
   const http::Slice slice{static_cast<std::uint16_t>(kept_bytes_),
                           static_cast<std::uint16_t>(bytes.size())};

@@ -6,9 +6,9 @@
 // Allocates  never.
 // Fails      by verdict. A block is always decoded to its end, or the connection ends: its fields
 //            change the compression's table.
-// Invariant  what is accepted has one meaning in HTTP/1.1 too: one authority, one path, no field
-//            that is about a connection, no byte that could begin a line (RFC 9113 §8.2, §8.3,
-//            §10.3).
+// Invariant  an accepted head has one meaning in HTTP/1.1 too: one authority and one path. It has
+//            no field that is about a connection, and no byte that could begin a line (RFC 9113
+//            §8.2, §8.3, §10.3).
 #pragma once
 
 #include <array>
@@ -60,9 +60,9 @@ class HeadReader {
   // From the header Priority; the default if there is none.
   Priority priority() const noexcept { return priority_; }
   // An extended CONNECT. Its head reads as in HTTP/1.1: a GET with the field Upgrade, which no
-  // other request has, so that the same routes and middleware serve it.
+  // other request has. Therefore the same routes and middleware serve it.
   bool asks_upgrade() const noexcept { return (seen_ & protocol) != 0; }
-  // Of HeadVerdict::refused.
+  // The status of the reply after HeadVerdict::refused.
   unsigned status() const noexcept { return status_; }
   Bytes detail() const noexcept { return detail_; }
 

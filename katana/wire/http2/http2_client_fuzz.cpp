@@ -1,5 +1,5 @@
-// For any bytes of a server, cut anywhere: the client machine reports the same events, every stream
-// ends once, windows hold, and what it sends is whole frames.
+// Invariant: for any bytes of a server, however they are cut, the client machine reports the same
+// events. Every stream ends once, windows hold, and the machine sends whole frames.
 #include <array>
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace katana::http2 {
 namespace {
 
-// Once for all runs: making it costs more than a run.
+// The context of all runs: making it costs more than a run.
 ClientContext& shared_context() {
   static ClientContext context{Limits()};
   return context;
@@ -80,7 +80,7 @@ class Run final : public FuzzRun<ClientContext, ClientMachine, ClientStep> {
     check_fields(context_.reader.fields());
   }
 
-  // At what places of the input depends on nothing but the frames before it.
+  // The places of the input where this happens depend only on the frames before.
   void upload() {
     for (ClientStream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
       if (each->state != ClientStreamState::open) continue;

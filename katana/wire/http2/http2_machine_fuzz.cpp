@@ -1,5 +1,5 @@
-// For any bytes, cut anywhere: the machine reports the same events, never sends more than a window
-// allows, lets go of every stream once, and what it sends is whole frames.
+// Invariant: for any bytes, however they are cut, the machine reports the same events. It never
+// sends more than a window allows, lets go of every stream once, and sends whole frames.
 #include <list>
 #include <map>
 #include <string>
@@ -10,13 +10,13 @@
 namespace katana::http2 {
 namespace {
 
-// Once for all runs: making it costs more than a run.
+// The context of all runs: making it costs more than a run.
 Context& shared_context() {
   static Context context{Limits(), true};
   return context;
 }
 
-// Answers every request with as many bytes as its id says.
+// Answers every request with as many bytes as its id.
 class Run final : public FuzzRun<Context, Machine, Step> {
  public:
   explicit Run(std::size_t most) : FuzzRun(shared_context(), most) {}

@@ -1,8 +1,8 @@
-// Inflater: the receiving side's state of header compression (RFC 7541): nghttp2's, behind a face
-// of three calls.
+// Inflater: the receiving side's state of header compression (RFC 7541), by nghttp2, behind three
+// functions.
 //
-// Owns       the dynamic table; it is made with the first block, so that a connection without a
-//            request has none.
+// Owns       the dynamic table. It is made with the first block: a connection without a request has
+//            none.
 // Thread     its machine's.
 // Allocates  by nghttp2, from the heap: at most Limits of the table (4 KiB as RFC 7541 counts).
 // Fails      next() says so; the connection then cannot go on, because the tables of both sides
@@ -19,7 +19,7 @@ namespace katana::http2 {
 
 class Inflater {
  public:
-  // What next() found: a field, the end of the block, or an error of the compression.
+  // The result of next(): a field, the end of the block, or an error of the compression.
   enum class Got : std::uint8_t { field, end, failure };
 
   Inflater() noexcept = default;
@@ -32,7 +32,7 @@ class Inflater {
   // False: no memory.
   bool begin() noexcept { return state_ != nullptr || nghttp2_hd_inflate_new(&state_) == 0; }
 
-  // The next field of `block`, of which it takes what it needs. REQUIRES begin().
+  // Reads the next field of `block`, and takes its bytes off the block. REQUIRES begin().
   Got next(Bytes& block, Bytes& name, Bytes& value) noexcept {
     for (;;) {
       nghttp2_nv field;

@@ -1,13 +1,13 @@
 // KeptBlock: the header block that a reader accepted last. When the same bytes come again, and no
-// other block was read meanwhile, what was made of them stands as it is.
+// other block was read meanwhile, the reader's head is still valid.
 //
 // Owns       a copy of the block, unless it is long.
 // Thread     its reader's.
 // Allocates  never.
-// Invariant  exact: a block is kept only if it puts nothing into the table that it is decoded with,
-//            and one that reads the table is the same for its own inflater alone. A reader that
-//            reads another block forgets it; so does a connection that begins, because its inflater
-//            may stand where another's was.
+// Invariant  exact: a block is kept only if it puts nothing into the table that it is decoded with.
+//            A block that reads the table is the same for its own inflater alone. A reader that
+//            reads another block forgets the kept one. A connection that begins forgets it, too:
+//            its inflater may lie at the address of an earlier one.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@
 
 namespace katana::http2 {
 
-// What a block does to the table that it is decoded with (RFC 7541 §6).
+// The effect of a block on the table that it is decoded with (RFC 7541 §6).
 enum class BlockEffect : std::uint8_t {
   none,     // it means the same on every connection
   reads,    // it means the same until the table changes
   changes,  // or it is not a block
 };
-// In one look, without decoding.
+// Finds the effect in one pass, without decoding.
 BlockEffect effect_of(Bytes block) noexcept;
 
 class KeptBlock {

@@ -13,32 +13,33 @@
 
 namespace katana::http2 {
 
-// The least that every endpoint accepts, and what is accepted here: a larger frame has no use
-// and makes every other stream wait longer.
+// The largest frame that is accepted here, and the least that every endpoint accepts. A larger
+// frame has no use and makes every other stream wait longer.
 inline constexpr std::size_t frame_bytes_max = 16 * 1024;
 inline constexpr std::int64_t window_bytes_max = INT32_MAX;
 inline constexpr std::uint32_t default_window_bytes = 65'535;
 
-// What head_bytes_max may be at most: a head is kept with some words in front of it.
+// The upper bound of head_bytes_max: a head is kept with some words in front of it.
 inline constexpr std::size_t head_bytes_limit = http::head_bytes_capacity - 16;
 
-// Limits of one connection; beside each the status or the Failure that answers what exceeds it.
+// Limits of one connection. Behind each stands the status or the Failure for input that exceeds it.
 struct Limits {
   std::uint32_t streams_max = 128;         // at once; more are refused (REFUSED_STREAM)
   std::size_t head_bytes_max = 16 * 1024;  // 431; as RFC 9113 §6.5.2 counts, 32 for each field
   std::size_t fields_max = 128;            // 431; at most http::fields_capacity
-  // What a header list may grow to while it is read past only to keep the compression in step:
-  // beyond that it is a bomb, and the connection ends.
+  // The most bytes of a header list that is read past only to keep the compression in step. A
+  // larger list is a bomb, and the connection ends.
   std::size_t head_decoded_bytes_max = 128 * 1024;
   std::size_t block_bytes_max = 32 * 1024;  // a header block as it is sent, over all its frames
   std::uint32_t continuations_max = 8;      // CONTINUATION frames of one block
   std::uint64_t content_bytes_max = std::uint64_t{1} << 40;  // 413; a resource may ask for less
 
-  // What the client may send ahead of who reads it. Both are memory that it can make us hold.
+  // The number of bytes that a client may send before the handler reads them. Both bound the memory
+  // that a client can make the server hold.
   std::uint32_t stream_window_bytes = 64 * 1024;
   std::uint32_t connection_window_bytes = 256 * 1024;
 
-  // Streams that came to nothing: reset by the client, or by us for what it did wrong.
+  // Streams that failed: reset by the client, or by the server for a mistake of the client.
   std::uint32_t resets_max = 200;
   std::uint32_t resets_per_s = 20;
   // Frames that move nothing forward: PING, PRIORITY, empty DATA, WINDOW_UPDATE, frames for streams
@@ -54,7 +55,7 @@ struct Limits {
   Duration settings_timeout = seconds(10);  // for the acknowledgement of ours
 };
 
-// What the machine can count to. A Context REQUIRES it of its limits.
+// Whether the machine can count up to these limits. A Context REQUIRES it of its limits.
 constexpr bool are_valid(const Limits& limits) noexcept {
   return limits.streams_max > 0 && limits.head_bytes_max <= head_bytes_limit &&
          limits.fields_max > 0 && limits.fields_max <= http::fields_capacity &&

@@ -53,7 +53,7 @@ Step Machine::on_frame(FrameEvent event, FrameHeader header, Bytes payload, Inst
       return {};
     case FrameEvent::room: return {.event = Event::room};
     case FrameEvent::closed: return closed_step();
-    case FrameEvent::goaway:  // what was asked for is answered all the same
+    case FrameEvent::goaway:  // earlier requests are answered all the same
     case FrameEvent::none: break;
   }
   return {};

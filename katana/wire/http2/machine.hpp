@@ -1,12 +1,12 @@
 // Machine: the server side of one HTTP/2 connection (RFC 9113), as a function of bytes and time:
 // requests and their replies, on a FrameLayer.
 //
-// Owns       the layer, and the budget of resets. No bytes but the layer's: what next() does not
-//            consume stays with the caller.
+// Owns       the layer, and the budget of resets. No bytes but the layer's: those that next() does
+//            not consume stay with the caller.
 // Borrows    the Context, which every machine of a reactor shares; each Stream that was given to
 //            admit(), until the machine lets go of it.
 // Thread     its reactor's.
-// Allocates  what its layer does.
+// Allocates  as its layer does.
 // Fails      by Event::closed: failure() says why, and GOAWAY has been written. An error in one
 //            stream resets that one. A command that finds no room in the outbox ends the
 //            connection likewise.
@@ -37,7 +37,7 @@
 
 namespace katana::http2 {
 
-// What the machines of one reactor share.
+// The state that all machines of one reactor share.
 struct Context {
   // `extended`: WebSocket is spoken on streams, and SETTINGS say so (RFC 8441).
   explicit Context(const Limits& given, bool extended = false) noexcept
@@ -53,17 +53,17 @@ struct Context {
 };
 
 // One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
-// something larger.
-// In a list in the order of their ids, which is that of their heads.
+// something larger. The machine has its streams in a list in the order of their ids, which is that
+// of their heads.
 struct Stream : StreamFlow, ListHook<Stream> {
   StreamState state = StreamState::idle;  // moves by states.hpp
   Priority priority;                      // of the request; PRIORITY_UPDATE changes it
   bool is_head_request = false;           // its reply has no body
 };
 
-// What next() reports.
+// The events of next().
 enum class Event : std::uint8_t {
-  need_bytes,  // nothing to report: go on with what was not consumed, if anything was
+  need_bytes,  // no event: go on with the bytes that were not consumed, if there are any
   head,        // Context::reader has a request: admit() it
   refused,     // likewise, to be answered with the reader's status
   content,     // content() is part of the request on `stream`, borrowed from `input`: consume() it
@@ -87,13 +87,14 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  // The server's side of the preface. Once, before anything else. False: no room.
+  // Writes the server's side of the preface. Called once, before anything else. False: no room.
   bool start(Outbox& outbox) noexcept;
-  // REQUIRES `input` to begin with what the last call did not consume.
+  // REQUIRES `input` to begin with the bytes that the last call did not consume.
   Step next(Bytes input, Instant now, Outbox& outbox) noexcept;
-  // After Event::head and Event::refused, before anything else.
+  // Takes the stream of the request. Called after Event::head and Event::refused, before anything
+  // else.
   void admit(Stream& stream) noexcept;
-  // What Event::content reported.
+  // The bytes of the last Event::content.
   Bytes content() const noexcept { return content_; }
   Failure failure() const noexcept { return frames_.failure(); }
   bool closed() const noexcept { return frames_.closed(); }
@@ -116,31 +117,31 @@ class Machine {
   void send_continue(Stream& stream, Outbox& outbox) noexcept;
 
   // ---- replies ----
-  // A whole reply, or the head and the beginning of one: takes from `content` what the windows
-  // allow. REQUIRES `output_max` bytes of room in the outbox, in pieces.
+  // Writes a whole reply, or the head and the beginning of one: takes as much of `content` as the
+  // windows allow. REQUIRES `output_max` bytes of room in the outbox, in pieces.
   bool respond(Stream& stream, const http::ReplyHead& head, Bytes& content, bool content_stays,
                std::size_t output_max, Instant now, Outbox& outbox) noexcept;
   // A reply whose content follows. `last`: it has none.
   bool begin_reply(Stream& stream, const http::ReplyHead& head, std::int64_t content_length,
                    bool last, Instant now, Outbox& outbox) noexcept;
-  // Takes from `content` what the windows allow, at most `output_max`. `last`: the reply ends with
-  // it; it has ended when the stream is closed.
+  // Takes as much of `content` as the windows allow, at most `output_max` bytes. `last`: the reply
+  // ends with it; it has ended when the stream is closed.
   bool write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
                      std::size_t output_max, Instant now, Outbox& outbox) noexcept;
-  // Moves so much of what is pending in `content`, which has no files.
+  // The same for bytes that are pending in the outbox `content`, which has no files.
   bool move_content(Stream& stream, Outbox& content, std::size_t output_max,
                     Outbox& outbox) noexcept;
   void reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
-  // What can be sent on the stream now.
+  // The number of bytes that can be sent on the stream now.
   std::size_t window(const Stream& stream) const noexcept { return frames_.window(stream); }
 
   // ---- the end ----
-  // No new streams after those on their way: GOAWAY, and once more with the last of them when the
-  // client has seen it, or at end_drain().
+  // Begins a graceful shutdown by GOAWAY: streams on their way are still accepted. A second GOAWAY
+  // names the last of them when the client has seen the first, or at end_drain().
   void drain(Outbox& outbox) noexcept;
   void end_drain(Outbox& outbox) noexcept;
   bool draining() const noexcept { return draining_; }
-  // Nothing is left, and nothing will come.
+  // No stream is left, and none will come.
   bool drained() const noexcept { return last_told_ && streams_.empty(); }
 
   // ---- streams that are over, and whose work is not ----

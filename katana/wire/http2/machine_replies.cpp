@@ -1,4 +1,4 @@
-// What becomes of replies: heads and content in frames, as the windows allow.
+// Writes replies: heads and content in frames, as the windows allow.
 #include <array>
 #include <cstring>
 
@@ -14,8 +14,8 @@ bool is_replied(const Stream& stream) noexcept {
 
 }  // namespace
 
-// HEADERS, with its frame header. The client that made its table smaller is told that ours is
-// empty.
+// Writes HEADERS, with its frame header. A client that made its table smaller gets the confirmation
+// of OwnTable.
 char* Machine::put_head(char* to, const Stream& stream, const http::ReplyHead& head,
                         std::int64_t content_length, bool last) noexcept {
   char* const block = to + frame_header_bytes;
@@ -111,8 +111,8 @@ void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
   }
 }
 
-// With the request still coming it is not reset at once, however much is to come: there are clients
-// that then drop the reply, too.
+// While the request is still coming, the stream is not reset at once: some clients would then drop
+// the reply, too.
 void Machine::end_reply(Stream& stream, Instant now) noexcept {
   const bool complete = stream.state == StreamState::replying;
   go(stream, StreamCause::reply_ends);

@@ -1,4 +1,4 @@
-// What makes requests: heads, content, priorities and resets.
+// The frames of requests: heads, content, priorities and resets.
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::http2 {
@@ -19,14 +19,14 @@ Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant
   HeadReader& reader = context_->reader;
   HeadVerdict verdict = reader.read_request(frames_.inflater(), block);
   if (!frames_.is_decoded(verdict, outbox)) return closed_step();
-  // It was told that no reply will come (RFC 9113 §6.8).
+  // GOAWAY told the client that no reply will come (RFC 9113 §6.8).
   if (id > final_id_) return ignore(now, outbox);
   if (end_stream && reader.content_length() > 0) verdict = HeadVerdict::malformed;
   if (verdict == HeadVerdict::malformed) {
     return refuse_stream(id, ErrorCode::protocol_error, now, outbox);
   }
-  // What a client gave up counts until it has ended: else to reset streams would be to have more of
-  // them at work than was agreed.
+  // A stream that the client gave up counts until its work has ended. Otherwise a client could, by
+  // resetting streams, have more of them at work than was agreed.
   if (streams_.size() + places_.taken() >= context_->limits.streams_max) {
     return refuse_stream(id, ErrorCode::refused_stream, now, outbox);
   }
@@ -62,8 +62,8 @@ Step Machine::on_trailers(Stream& stream, bool end_stream, Bytes block, Instant 
   return {.event = Event::content, .last = true, .stream = &stream};
 }
 
-// On a stream that is no more. One that the server did not reset, or does not remember, is an error
-// of its client's; see ClientMachine for the other rule.
+// Handles a block on a stream that is over. It is an error of the client, unless the server
+// remembers that it reset the stream itself. ClientMachine has the client's rule.
 Step Machine::on_late_block(std::uint32_t id, Bytes block, Instant now, Outbox& outbox) noexcept {
   const Past past = pasts_.find(id);
   if (past == Past::unknown) return fail(Failure::bad_stream, outbox);
@@ -121,8 +121,8 @@ Step Machine::end_data(Bytes piece, Instant now, Outbox& outbox) noexcept {
   return {.event = Event::content, .last = last, .stream = &stream};
 }
 
-// A stream that is replied is read to the end of its window, which is not opened again. Its caller
-// says when the client has had time to read the reply, and resets it (RFC 9113 §8.1).
+// A stream that is replied is read to the end of its window, which is not opened again. The caller
+// resets it when the client has had time to read the reply (RFC 9113 §8.1).
 Step Machine::end_replied(Stream& stream, bool last, Instant now) noexcept {
   if (!last) return {};
   go(stream, StreamCause::request_ends);
@@ -153,7 +153,7 @@ Step Machine::on_priority(std::uint32_t id, Bytes payload, Instant now, Outbox& 
                    now, outbox);
 }
 
-// What is said of a stream before it begins is not kept: its head may say it too.
+// The priority of a stream that has not begun is not kept: its head may state it, too.
 Step Machine::on_priority_update(Bytes payload, Outbox& outbox) noexcept {
   if (!is_client_stream(first_number(payload))) return fail(Failure::bad_stream, outbox);
   Stream* const stream = streams_.find(first_number(payload));
@@ -164,7 +164,8 @@ Step Machine::on_priority_update(Bytes payload, Outbox& outbox) noexcept {
 Step Machine::on_rst_stream(std::uint32_t id, Instant now, Outbox& outbox) noexcept {
   Stream* const stream = streams_.find(id);
   if (stream == nullptr) return ignore(now, outbox);
-  // A request that is given up costs its sender nothing, and us what it began (CVE-2023-44487).
+  // A reset costs the client nothing, and the server the work that the request began
+  // (CVE-2023-44487).
   if (!spend_reset(now, Failure::rapid_reset, outbox)) return closed_step();
   go(*stream, StreamCause::peer_reset);
   let_go(*stream, Past::peer_reset, now);

@@ -1,4 +1,4 @@
-// The table of states, requests and replies, windows, and what is refused.
+// The table of states, requests and replies, windows, and refusals.
 #include <set>
 
 #include "katana/base/system/source_tree_test.hpp"
@@ -231,8 +231,8 @@ TEST(Http2Machine, a_head_that_is_refused_can_be_answered) {
   EXPECT_EQ(bench.sent(), (Events{"HEADERS 1", "DATA 1 9 end"}));
 }
 
-// What a request with these names of its server is: "accepted" with the host that it has, "refused"
-// with 400, or "reset".
+// The verdict on a request with these names of its server: "accepted" with the host that it has,
+// "refused" with 400, or "reset".
 std::string verdict_of_hosts(Bytes scheme, std::optional<std::string> authority,
                              const std::vector<std::string>& hosts) {
   Bench bench;

@@ -1,5 +1,5 @@
-// PastStreams: how the streams ended that were the last to end. What a client may still send on a
-// stream that is over depends on that (RFC 9113 §5.1).
+// PastStreams: how the last streams ended. The end of a stream decides which frames a client may
+// still send on it (RFC 9113 §5.1).
 //
 // Owns       sixteen words.
 // Thread     its machine's.
@@ -18,14 +18,14 @@ enum class Past : std::uint8_t { unknown, ended, peer_reset, own_reset };
 
 class PastStreams {
  public:
-  // The ids of clients are odd, so that two bits of 32 are free to say how a stream ended.
+  // The ids of clients are odd and have 31 bits: two bits of 32 are free to say how a stream ended.
   void note(std::uint32_t id, Past past) noexcept {
     const auto how = static_cast<std::uint32_t>(past);
     pasts_[next_] = (id & id_bits) | (how & 1) | (how >> 1) << 31;
     next_ = static_cast<std::uint8_t>((next_ + 1) % pasts_.size());
   }
 
-  // RFC 9113 §5.1 decides by it what a late frame means.
+  // How a stream ended. RFC 9113 §5.1 decides by it what a late frame means.
   Past find(std::uint32_t id) const noexcept {
     for (const std::uint32_t each : pasts_) {
       if ((each & id_bits) == (id & id_bits)) {

@@ -1,8 +1,8 @@
-// Peer: a client's side of HTTP/2 for tests, frame by frame, and a Bench that a machine stands on.
+// `Peer`: a client's side of HTTP/2 for tests, frame by frame, and a Bench that runs a machine.
 //
-// Owns       the compression of its requests (nghttp2's deflater), and what the machine said.
+// Owns       the compression of its requests (nghttp2's deflater), and the output of the machine.
 // Thread     one.
-// Invariant  nothing is sent but what a test asked for.
+// Invariant  only frames that a test asked for are sent.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ inline std::vector<std::string> describe_all(Bytes sent) {
   return frames;
 }
 
-// What the WINDOW_UPDATE frames of a stream add up to; of stream 0, the connection's.
+// The sum of the WINDOW_UPDATE frames of a stream; for stream 0, of the connection.
 inline std::uint64_t window_updates(const std::vector<std::string>& sent, std::uint32_t stream) {
   const std::string begin = "WINDOW_UPDATE " + std::to_string(stream) + " ";
   std::uint64_t sum = 0;
@@ -148,13 +148,14 @@ class BenchOf {
       pull();
     }
   }
-  // As a caller that does not want content.
+  // Feeds as a caller that does not take content.
   void feed_untaken(Bytes input) {
     takes_ = false;
     feed(input);
     takes_ = true;
   }
-  // The same again and again: what a connection has to stand is taken, a little more ends it.
+  // Sends the same again and again: the connection takes as much as it must, and a little more ends
+  // it.
   void expect_flood_ends(Bytes flood, Failure with) {
     // The SETTINGS that open a connection are paid already, and a request has earned some of that.
     const std::uint32_t cost =
@@ -201,7 +202,7 @@ class BenchOf {
   }
   ~BenchOf() = default;
 
-  // Of any event but the end of the connection.
+  // Called for every event but the end of the connection.
   virtual void report(const StepType& step) = 0;
 
   ContextType context_;
@@ -234,7 +235,7 @@ class BenchOf {
   bool closed_ = false;
 };
 
-// A server's machine, and a caller that accepts what comes. It answers nothing without a call.
+// A server's machine, and a caller that accepts every request. It answers none without a call.
 class Bench final : public BenchOf<Context, Machine, Stream, Step> {
  public:
   // `extended`: as Context.
@@ -265,7 +266,7 @@ class Bench final : public BenchOf<Context, Machine, Stream, Step> {
     ADD_FAILURE() << "no stream " << id;
     return streams_.front();
   }
-  // The whole reply, or what the windows take of it.
+  // Sends the whole reply, or as much of it as the windows allow.
   Bytes respond(std::uint32_t id, Bytes content, unsigned status = 200) {
     http::ReplyHead head;
     head.status = status;

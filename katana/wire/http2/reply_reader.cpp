@@ -72,7 +72,7 @@ void ReplyReader::take_status(Bytes value) noexcept {
   if (status_ < 100 || status_ > 599 || status_ == 101) malformed_ = true;
 }
 
-// What is listed within the limit fits: each field counts 32 bytes more than it has.
+// A header list within the limit always fits: each field counts 32 bytes more than it has.
 http::Slice ReplyReader::keep(Bytes bytes) noexcept {
   const http::Slice slice{static_cast<std::uint16_t>(kept_bytes_),
                           static_cast<std::uint16_t>(bytes.size())};

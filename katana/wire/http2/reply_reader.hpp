@@ -6,8 +6,9 @@
 // Allocates  never.
 // Fails      by verdict: refused is a head larger than the limits accept. A block is always decoded
 //            to its end, or the connection ends: its fields change the compression's table.
-// Invariant  what is accepted has one meaning in HTTP/1.1 too: one status, at most one length, no
-//            field that is about a connection, no byte that could begin a line (RFC 9113 §8.2).
+// Invariant  an accepted head has one meaning in HTTP/1.1 too: one status, at most one length. It
+//            has no field that is about a connection, and no byte that could begin a line (RFC 9113
+//            §8.2).
 #pragma once
 
 #include <array>

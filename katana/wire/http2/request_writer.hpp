@@ -1,11 +1,11 @@
-// Request heads as header blocks, see block_writer.hpp: a block does not depend on the connection,
-// so that a caller may write it once and send it on many.
+// Request heads as header blocks, see block_writer.hpp. A block does not depend on the connection:
+// a caller may write it once and send it on many.
 //
 // Owns       nothing; everything is borrowed for the call that writes it.
 // Thread     any.
 // Allocates  never; the caller brings request_bytes_max() bytes of room.
-// Fails      is_sendable() is false for what no server would take for one request: a caller that
-//            lets others choose method, target or authority asks before it writes.
+// Fails      is_sendable() is false for a head that no server would take for one request. A caller
+//            that lets others choose method, target or authority asks before it writes.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ std::size_t request_bytes_max(const RequestHead& head) noexcept;
 // Writes the block and returns its end. CONNECT has an authority alone (RFC 9113 §8.5).
 char* put_request(char* to, const RequestHead& head) noexcept;
 
-// As SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2), or a little more.
+// The size of the head as SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2), or a little more.
 std::size_t listed_bytes(const RequestHead& head) noexcept;
 
 }  // namespace katana::http2

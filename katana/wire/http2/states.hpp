@@ -1,9 +1,9 @@
 // States of a stream as its server sees it (RFC 9113 §5.1), and every transition between them.
 //
-// Machine moves streams by this table and by nothing else. docs/diagrams/http2.md is drawn from it
-// by machine_test, which compares the two and draws anew when KATANA_UPDATE is set. Nothing is
-// pushed here, so the reserved states of the RFC do not occur; and an unopened stream is no
-// object.
+// Machine moves streams by this table and by nothing else. machine_test draws
+// docs/diagrams/http2.md from it and compares the two. It draws the diagram anew when
+// KATANA_UPDATE is set. Nothing is pushed here: the reserved states of the RFC do not occur. A
+// stream that was not opened has no object.
 #pragma once
 
 #include <array>
@@ -23,10 +23,10 @@ enum class StreamState : std::uint8_t {
   closed,    // nothing more is sent or read
 };
 
-// What moves a stream from one state to the next.
+// The causes of a transition from one state to the next.
 enum class StreamCause : std::uint8_t {
-  head,          // of a request with content
-  request,       // a head that is all of the request
+  head,          // the head of a request with content
+  request,       // the head of a request without content
   request_ends,  // the last of the content, or trailers
   reply_ends,    // END_STREAM was sent
   peer_reset,    // RST_STREAM came

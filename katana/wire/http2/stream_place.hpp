@@ -2,7 +2,7 @@
 // whose stream is over: its client reset it, and its handler goes on.
 //
 // Owns       the place.
-// Borrows    the StreamPlaces that it is of, which says so when it is gone.
+// Borrows    its StreamPlaces, whose destructor detaches the place.
 // Thread     that of its connection.
 // Allocates  never.
 // Fails      never.
@@ -40,7 +40,7 @@ class [[nodiscard]] StreamPlace : private ListHook<StreamPlace> {
   StreamPlaces* of_ = nullptr;  // null: no place, or its connection is gone
 };
 
-// Those of one connection.
+// The places of one connection.
 class StreamPlaces {
  public:
   StreamPlaces() noexcept = default;

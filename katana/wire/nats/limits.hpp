@@ -6,14 +6,14 @@
 
 namespace katana::nats {
 
-// Given to a Machine, which refuses what exceeds one of them.
+// The limits of a Machine, which refuses input that exceeds one of them.
 struct Limits {
-  // Of a line but INFO, without its line end. A server sends subjects of others in it, and has its
-  // own limit (max_control_line, 4 KiB).
+  // For any line but INFO, without its line end. The line holds subjects that other clients choose;
+  // a server has its own limit for it (max_control_line, 4 KiB).
   std::size_t line_bytes_max = 8 * 1024;
-  // Of INFO, which lists the servers of a cluster.
+  // For an INFO line, which lists the servers of a cluster.
   std::size_t info_bytes_max = 24 * 1024;
-  // For a message with its headers. No server has more.
+  // For a message with its headers. No server allows more.
   std::uint32_t message_bytes_max = 64 * 1024 * 1024;
 };
 

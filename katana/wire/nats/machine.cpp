@@ -56,7 +56,7 @@ Arguments split(Bytes text) noexcept {
 }
 
 std::optional<std::uint64_t> number_of(Bytes text) noexcept {
-  if (text.empty() || text.size() > 19) return std::nullopt;  // what is longer does not fit
+  if (text.empty() || text.size() > 19) return std::nullopt;  // a longer number does not fit
   std::uint64_t number = 0;
   for (const char digit : text) {
     if (digit < '0' || digit > '9') return std::nullopt;

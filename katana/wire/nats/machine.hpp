@@ -9,8 +9,8 @@
 //   -ERR 'text'                                        error(text)
 //   anything else                                      refused, and nothing more
 //
-// A message's bytes are its headers and its payload; they are given as they come, so that nothing
-// but a line is ever left with the caller. A message without bytes has one empty piece.
+// A message's bytes are its headers and its payload. They are reported as they come: only a part of
+// a line is ever left with the caller. A message without bytes has one empty piece.
 //
 // Owns       a few words of state.
 // Borrows    nothing after a call: an Event's views are of the input of that call.
@@ -29,9 +29,9 @@
 
 namespace katana::nats {
 
-// What a step has found, and what is expected of the caller.
+// The finding of a step, and the answer that it expects of the caller.
 enum class Event : std::uint8_t {
-  need_bytes,  // call again with more input behind what was not consumed
+  need_bytes,  // call again with more input behind the bytes that were not consumed
   info,        // first on a connection, and again when the cluster changes
   message,     // its pieces follow, at least one
   piece,       // bytes of the message before; headers come first

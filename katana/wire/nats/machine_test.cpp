@@ -12,7 +12,7 @@
 namespace katana::nats {
 namespace {
 
-// What the machine makes of the pieces: one line for each event, pieces of a message joined.
+// The events of the machine for the pieces: one line for each event, pieces of a message joined.
 std::string events_of(const std::vector<std::string>& pieces, const Limits& limits = {}) {
   Machine machine(limits);
   std::string events, content, pending;
@@ -94,7 +94,8 @@ TEST(Machine, gives_messages_with_and_without_reply_and_headers) {
   expect_events("MSG\ta \t 1  5\r\n\r\n\r\n\r\r\n", "message a 1 [] 0/5\ncontent \r\n\r\n\r\n");
 }
 
-// Sent, and why it is refused. What stands in front of it is still given.
+// Each case is the bytes that are sent and why they are refused. A PING in front of them is still
+// reported.
 TEST(Machine, refuses_what_no_server_should_send) {
   struct Case {
     std::string sent;

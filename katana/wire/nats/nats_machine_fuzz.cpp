@@ -1,6 +1,6 @@
-// Invariant: however the bytes are cut, Machine gives the same events, and comes to the same end;
-// it never leaves more with its caller than a line; and the pieces of a message are as long as its
-// head said.
+// Invariant: however the bytes are cut, Machine gives the same events and comes to the same end. It
+// never leaves more than a line with its caller. The pieces of a message are as long as its head
+// said.
 //
 // The input is three bytes that choose cuts, and the bytes.
 #include <cstdint>
@@ -51,7 +51,7 @@ class Reader {
       KATANA_CHECK(step.is_last == (left_ == 0));
       events_ += step.text;
     } else if (step.event == Event::refused) {
-      // It is said again, whatever comes.
+      // Every further call reports it again.
       if (!std::exchange(is_refused_, true)) {
         events_ += "R" + std::to_string(static_cast<int>(machine_.refusal()));
       }

@@ -1,4 +1,4 @@
-// Refusal: what a server sends that no NATS server should.
+// Refusal: a violation of the protocol that no NATS server should commit.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ enum class Refusal : std::uint8_t {
   none,               // the machine goes on
   unknown_operation,  // most often another protocol on that port
   line_too_long,      // Limits::line_bytes_max, or info_bytes_max
-  bad_arguments,      // not as many as the operation has, or not what they should be
+  bad_arguments,      // not as many as the operation has, or not of the right form
   bad_size,           // no number, or headers larger than the message
   message_too_large,  // more than the limit of the machine
   no_line_end,        // behind the bytes of a message
   count_,
 };
 
-// What it is, for an error message.
+// The reason in words, for an error message.
 Bytes sentence_of(Refusal refusal) noexcept;
 
 }  // namespace katana::nats

@@ -1,11 +1,11 @@
-// What a client sends, but for CONNECT, whose content is JSON: written to memory that the caller
-// has.
+// Writes the commands of a client into memory of the caller. CONNECT is not among them: its content
+// is JSON.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  never.
 // Fails      never: the caller has checked that subjects have no blanks and headers no line ends.
-// Invariant  what is written is at most the size that the function before it says.
+// Invariant  a writer writes at most as many bytes as the function before it says.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,10 @@ char* write_subscribe(char* to, Bytes subject, Bytes group, std::uint64_t subscr
 
 // "UNSUB sid\r\n"
 inline constexpr std::size_t unsubscribe_bytes_max = 8 + number_bytes_max;
-// To memory of unsubscribe_bytes_max bytes; gives the end of what it wrote.
+// Writes to memory of unsubscribe_bytes_max bytes; returns the end of the written bytes.
 char* write_unsubscribe(char* to, std::uint64_t subscription) noexcept;
 
-// In decimal, to memory of number_bytes_max bytes; gives its end.
+// Writes in decimal, to memory of number_bytes_max bytes; returns the end of the written bytes.
 char* write_number(char* to, std::uint64_t number) noexcept;
 
 }  // namespace katana::nats

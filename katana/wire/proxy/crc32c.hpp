@@ -14,13 +14,13 @@ namespace katana::proxy {
 
 class Crc32c {
  public:
-  // Of what follows what was added before.
+  // Adds bytes that follow those added before.
   constexpr void add(Bytes bytes) noexcept {
     for (const char c : bytes) {
       state_ = table[(state_ ^ static_cast<unsigned char>(c)) & 0xff] ^ state_ >> 8;
     }
   }
-  // Of all that was added.
+  // The checksum of all bytes that were added.
   constexpr std::uint32_t value() const noexcept { return ~state_; }
 
  private:

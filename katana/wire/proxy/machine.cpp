@@ -43,7 +43,7 @@ std::optional<std::uint16_t> read_port(Bytes text) noexcept {
   return port;
 }
 
-// For the family that the line names; an address of IPv4 in IPv6 is of TCP6.
+// Reads an address of the family that the line names; an IPv4 address in IPv6 is of TCP6.
 std::optional<IpAddress> read_address(Bytes text, bool is_v6) noexcept {
   if ((text.find(':') != Bytes::npos) != is_v6) return std::nullopt;
   return IpAddress::read(text);
@@ -123,7 +123,7 @@ void Machine::take_line(Bytes& input) noexcept {
 void Machine::read_line(Bytes line) noexcept {
   line.remove_prefix(std::min<std::size_t>(6, line.size()));
   const Bytes family = take_word(line);
-  if (family == "UNKNOWN") {  // what follows is not looked at
+  if (family == "UNKNOWN") {  // the rest of the line is ignored
     state_ = State::done;
     return;
   }
@@ -168,9 +168,9 @@ void Machine::read_signature() noexcept {
     case 0x11: address_bytes = v4_bytes, is_believed = true; break;
     case 0x21: address_bytes = v6_bytes, is_believed = true; break;
     case 0x31: address_bytes = unix_bytes; break;
-    default: return refuse(Refusal::command);  // datagrams, and what is not defined
+    default: return refuse(Refusal::command);  // datagrams, and undefined values
   }
-  // LOCAL: the proxy speaks for itself, and what follows is discarded.
+  // LOCAL: the proxy speaks for itself, and the rest of the header is discarded.
   const bool is_local = command == version;
   if (!is_local && left_ < address_bytes) return refuse(Refusal::length);
   if (!is_local && is_believed) {
@@ -212,7 +212,7 @@ void Machine::take_value(Bytes& input) noexcept {
   const Bytes piece = input.substr(0, value_);
   input.remove_prefix(piece.size());
   if (in_sum_) {
-    // It is part of what it is the sum of, as zeros.
+    // The checksum field itself counts as zeros in the checksum.
     for (const char c : piece) {
       sum_[sum_.size() - value_--] = c;
       crc_.add(Bytes("\0", 1));

@@ -1,13 +1,12 @@
-// Machine: the header of the PROXY protocol, versions 1 and 2, which a proxy sends in front of a
-// connection's own bytes to say who it speaks for
+// Machine: the header of the PROXY protocol, versions 1 and 2. A proxy sends it in front of a
+// connection's own bytes to name the client that it speaks for
 // (haproxy.org/download/3.0/doc/proxy-protocol.txt).
 //
 //   1   "PROXY TCP4 192.0.2.1 198.51.100.1 5000 443\r\n", TCP6, or UNKNOWN and anything; 107 bytes
-//   2   a signature of 12 bytes, version and command, family and transport, a length; addresses,
-//       and behind them fields of type, length and value, which are passed over. A CRC32C among
-//       them is checked
+//   2   a signature of 12 bytes, version and command, family and transport, a length, addresses.
+//       Fields of type, length and value follow and are skipped. A CRC32C among them is checked
 //
-// The state is what comes next:
+// The state names the part of the header that comes next:
 //
 //   start        nothing came yet          "P" -> line, CR -> signature
 //   line         version 1                 CRLF -> done
@@ -18,12 +17,12 @@
 //   skipped      LOCAL, UNSPEC, UNIX       -> done
 //   refused      for ever
 //
-// Owns       at most 107 bytes of what came.
+// Owns       at most 107 bytes of the input.
 // Borrows    the input, for the call.
 // Thread     its user's.
 // Allocates  never.
-// Fails      Event::refused; refusal() says why. Nothing is believed of such a header.
-// Invariant  of what is believed every byte was checked, and no byte behind the header is taken.
+// Fails      Event::refused; refusal() says why. Such a header has no Source.
+// Invariant  every byte of an accepted header was checked, and no byte behind the header is taken.
 #pragma once
 
 #include <array>
@@ -41,14 +40,14 @@ namespace katana::proxy {
 inline constexpr std::size_t line_bytes_max = 107;     // of version 1, with its CRLF
 inline constexpr std::size_t header_bytes_max = 4096;  // of version 2, with all its fields
 
-// What next() has come to.
+// The events of next().
 enum class Event : std::uint8_t {
   need_bytes,  // all of the input was taken, and more of the header is to come
-  done,        // the header is complete; what is left of the input is behind it
+  done,        // the header is complete; the rest of the input is behind it
   refused,     // refusal() says why
 };
 
-// Why a header is not believed.
+// Why a header is refused.
 enum class Refusal : std::uint8_t {
   none,  // it is
 
@@ -62,9 +61,9 @@ enum class Refusal : std::uint8_t {
 // For logs and tests.
 Bytes name_of(Refusal refusal) noexcept;
 
-// What one call of next() did.
+// The result of one call of next().
 struct Step {
-  Event event = Event::need_bytes;  // what it came to
+  Event event = Event::need_bytes;  // its outcome
   std::size_t consumed = 0;         // bytes of the input that it took
 };
 
@@ -77,10 +76,10 @@ struct Source {
 
 class Machine {
  public:
-  // Takes all of the input, or what of it belongs to the header.
+  // Takes the part of the input that belongs to the header, perhaps all of it.
   Step next(Bytes input) noexcept;
-  // None: the header is not complete, or refused; or the proxy speaks for itself (LOCAL), or does
-  // not say for whom.
+  // The client. None: the header is not complete or was refused, or the proxy speaks for itself
+  // (LOCAL), or it names no client.
   std::optional<Source> source() const noexcept {
     return state_ == State::done ? source_ : std::nullopt;
   }

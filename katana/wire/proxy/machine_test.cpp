@@ -39,8 +39,8 @@ std::string summed(std::string text) {
   return text;
 }
 
-// "ADDRESS#PORT", "nobody", or the refusal; and that what is behind the header is left. `cuts`: at
-// each place once, at every place, or not at all.
+// "ADDRESS#PORT", "nobody", or the refusal. Checks that the bytes behind the header are left.
+// `cuts`: at each place once, at every place, or not at all.
 std::string read_with(const std::string& bytes, const std::string& behind, std::size_t first,
                       std::size_t piece) {
   Machine machine;
@@ -135,7 +135,7 @@ TEST(ProxyMachine, fields_are_passed_over) {
   EXPECT_EQ(read_with(header(0x21, 0x11, most + "x"), "GET", 100, 100), "length");
 }
 
-// Its fields fit in what it says, and that is one byte too long.
+// The fields fit into the length of the header, and this length is one byte too long.
 TEST(ProxyMachine, a_header_longer_than_the_bound_is_refused_though_its_fields_fit) {
   const std::string most(header_bytes_max - 16 - 12 - 3, 'x');
   EXPECT_EQ(read_with(header(0x21, 0x11, v4 + field(0xe0, most)), "GET", 100, 100),

@@ -1,5 +1,5 @@
 // Invariant: however the bytes are cut, Machine comes to the same end at the same byte, after at
-// most header_bytes_max of them; and a header that was made of an address says that address.
+// most header_bytes_max of them. A header that was made of an address gives that address back.
 //
 // The input is a byte that chooses a cut, and the bytes.
 #include <algorithm>

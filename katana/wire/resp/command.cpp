@@ -6,7 +6,7 @@
 namespace katana::resp {
 namespace {
 
-// For a 64-bit number in decimal.
+// The most digits of a 64-bit number in decimal.
 constexpr std::size_t digits_max = 20;
 
 std::size_t digits_of(std::uint64_t value) noexcept {

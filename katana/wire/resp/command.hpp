@@ -1,5 +1,5 @@
-// What a client of Redis says: a command is an array of bulk strings, the first of which is its
-// name.
+// Writes the commands of a Redis client. A command is an array of bulk strings, and the first of
+// them is its name.
 //
 //   std::string text(command_bytes(parts), '\0');
 //   write_command(parts, text.data());
@@ -25,7 +25,7 @@ char* write_header(std::uint64_t parts, char* to) noexcept;
 char* write_part(Bytes part, char* to) noexcept;
 char* write_command(std::span<const Bytes> parts, char* to) noexcept;
 
-// What they write.
+// The number of bytes that each of these functions writes.
 std::size_t header_bytes(std::uint64_t parts) noexcept;
 std::size_t part_bytes(std::size_t size) noexcept;
 std::size_t command_bytes(std::span<const Bytes> parts) noexcept;

@@ -41,7 +41,7 @@ constexpr std::uint32_t verbatim_prefix_bytes = 4;
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// With a sign or without; std::from_chars() takes no plus.
+// Parses an integer with a sign or without; std::from_chars() takes no plus.
 bool parse_integer(Bytes text, std::int64_t& value) noexcept {
   if (text.starts_with('+')) {
     text.remove_prefix(1);
@@ -111,7 +111,7 @@ Step Machine::read_value(Bytes input) noexcept {
                                                                    input.size() - searched_)
                                                      : nullptr;
   if (found == nullptr) {
-    // With its type in front, and a CR behind it.
+    // The line has its type in front, and a CR behind it.
     if (input.size() > limits_.line_bytes_max + 2) return refuse(Refusal::line_too_long);
     searched_ = input.size();
     return {};
@@ -188,7 +188,7 @@ Step Machine::begin_aggregate(Kind kind, Bytes line) noexcept {
   open_[depth_++] = {count, kind == Kind::attribute};
   follows_attribute_ = false;
   if (count == 0) {
-    // As a value that is complete, within itself.
+    // An empty aggregate is complete: end_value() closes it like one whose last value came.
     open_[depth_ - 1].left = 1;
     end_value(step);
   }
@@ -234,7 +234,7 @@ Step Machine::begin_string(Kind kind, Bytes line, Bytes rest) noexcept {
   return step;
 }
 
-// What there is of the content, and its end if that is there as well.
+// Reads the content that is here, and its end if that is here as well.
 Step Machine::read_content(Bytes input) noexcept {
   Step step{.event = Event::part, .kind = string_, .complete = false};
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, input.size()));

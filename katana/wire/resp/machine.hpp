@@ -1,5 +1,5 @@
-// Machine: what a Redis server says, RESP3 and RESP2 (github.com/redis/redis-specifications,
-// protocol/RESP3.md), as a client receives it.
+// Machine: reads the replies of a Redis server, RESP3 and RESP2
+// (github.com/redis/redis-specifications, protocol/RESP3.md).
 //
 //   first byte   kind              line                 followed by
 //   +             simple_string    any text
@@ -13,7 +13,7 @@
 //   * ~ >         array, set, push  count               so many values
 //   %  |          map, attribute    count               twice as many values
 //
-// The state is what comes next:
+// The state names the part that comes next:
 //
 //   value        a first byte and its line    -> value, content
 //   content      of a string                  -> content_end
@@ -21,13 +21,14 @@
 //   refused      for ever
 //
 // next() reports one value, or one part of a string, at a time. Code that builds replies of them
-// pushes an aggregate when its value is reported, and pops Step::ended of them after each value.
+// has a stack. It pushes an aggregate when its value is reported, and pops Step::ended aggregates
+// after each value.
 //
 // Owns       the counts of the aggregates that are open, depth_limit of them at most.
 // Borrows    the input, for the call.
 // Thread     its user's.
 // Allocates  never.
-// Fails      Event::refused; refusal() says why, and nothing is reported any more.
+// Fails      Event::refused; refusal() says why, and no event follows.
 // Invariant  however the bytes are cut, the values, and the contents of strings put together, are
 //            the same. The unconsumed bytes are less than a line of line_bytes_max and its end.
 #pragma once
@@ -41,10 +42,10 @@
 
 namespace katana::resp {
 
-// What Limits::depth_max may be.
+// The upper bound of Limits::depth_max.
 inline constexpr std::uint32_t depth_limit = 32;
 
-// Beyond any of them the machine refuses.
+// The limits of a Machine, which refuses input beyond any of them.
 struct Limits {
   std::size_t line_bytes_max = 16 * 1024;    // without its CRLF; at most 16 KiB less than a carry
   std::uint32_t depth_max = 8;               // aggregates within one another; 1 … depth_limit
@@ -52,7 +53,7 @@ struct Limits {
   std::uint64_t reply_bytes_max = std::uint64_t{64} * 1024 * 1024;  // lines and strings together
 };
 
-// Of a value, by its first byte: the table above.
+// The kind of a value, which its first byte decides: see the table above.
 enum class Kind : std::uint8_t {
   null,           // also RESP2's $-1 and *-1
   simple_string,  // Step::text, one line
@@ -71,26 +72,27 @@ enum class Kind : std::uint8_t {
   attribute,      // of the value that follows it
   count_,
 };
-// For messages: "a bulk string".
+// The name of a kind, for messages: "a bulk string".
 Bytes name_of(Kind kind) noexcept;
 
-// What a step reports.
+// The events of next().
 enum class Event : std::uint8_t {
-  need_bytes,  // call again with more behind what is not consumed
-  value,       // all that there is of it, or an aggregate's beginning, or a string's
-  part,        // the next of a string's content, perhaps nothing
+  need_bytes,  // call again with more bytes behind those that were not consumed
+  value,       // a whole value, or the beginning of an aggregate or of a string
+  part,        // the next part of a string's content, perhaps empty
   refused,     // the bytes are no RESP, or beyond a limit
 };
 
-// What one call of next() did.
+// The result of one call of next().
 struct Step {
-  Event event = Event::need_bytes;  // says which members hold
+  Event event = Event::need_bytes;  // decides which members are valid
   Kind kind = Kind::null;           // of a value, and of a part's string
   // For a string: its content is complete with this step. For every other value true.
   bool complete = true;
-  // The reply is complete: what comes next belongs to another one.
+  // The reply is complete: the next byte belongs to another one.
   bool reply_ended = false;
-  // So many aggregates are complete, the innermost first; this one among them if it is empty.
+  // The number of aggregates that this step completes, the innermost first. An empty aggregate
+  // counts itself.
   std::uint8_t ended = 0;
   std::size_t consumed = 0;
   std::int64_t integer = 0;  // also of a boolean

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 // One line for each value; a string's parts are put together.
 struct Reading {
   std::vector<std::string> lines;
-  std::size_t most_left = 0;  // what the caller had to keep
+  std::size_t most_left = 0;  // the most bytes that the caller had to keep
 };
 
 std::string describe(const Step& step) {
@@ -51,7 +51,7 @@ Reading read(Bytes input, const std::vector<std::size_t>& cuts, const Limits& li
   bool within_text = false;
   const auto take = [&] {
     for (;;) {
-      // Apart from what it will be next, and with nothing behind it to read too far.
+      // A copy of the exact size: AddressSanitizer finds a read behind it.
       const std::vector<char> apart(pending.begin(), pending.end());
       const Step step = machine.next({apart.data(), apart.size()});
       EXPECT_LE(step.consumed, pending.size());
@@ -156,7 +156,7 @@ TEST(RespMachine, the_nulls_of_resp2_are_nulls) {
               ElementsAre("null.", "null.", "*2", "null", "null)."));
 }
 
-// With the limits of the test that reads them.
+// Hostile input, for the limits of the test that reads it.
 const std::pair<const char*, Refusal> hostile[] = {
     {"HTTP/1.1 200 OK\r\n", Refusal::unknown_type},
     {"\r\n", Refusal::unknown_type},

@@ -1,8 +1,9 @@
-// Invariant: whatever the bytes and wherever they are cut, a machine reports the same values and
-// contents, never consumes more than there is, keeps its limits, and what it leaves to its caller
-// is less than the longest line. What ends of aggregates it reports is what their counts say.
+// Invariant: however the bytes are cut, a machine reports the same values and contents. It never
+// consumes more than there is, and keeps its limits. It leaves less than the longest line with its
+// caller. The ends of aggregates that it reports agree with their counts.
 //
-// The input is a byte that chooses limits, four that choose places to cut, and what a server sends.
+// The input is a byte that chooses limits, four that choose places to cut, and the bytes of a
+// server.
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -86,7 +86,7 @@ struct TestCertificate {
 };
 
 struct ClientOptions {
-  int version = 0;  // TLS1_3_VERSION …; 0: what both can do
+  int version = 0;  // TLS1_3_VERSION …; 0: the best that both support
   std::string name = "localhost";
   std::vector<std::string> protocols = {};
   SSL_SESSION* session = nullptr;  // to be resumed
@@ -98,7 +98,7 @@ class TestClient {
  public:
   explicit TestClient(const ClientOptions& options = {})
       : context_(SSL_CTX_new(TLS_client_method())) {
-    SSL_CTX_set_security_level(context_, 0);  // so that it can be as old as a test wants
+    SSL_CTX_set_security_level(context_, 0);  // allows versions as old as a test wants
     if (options.version != 0) {
       SSL_CTX_set_min_proto_version(context_, options.version);
       SSL_CTX_set_max_proto_version(context_, options.version);
@@ -142,12 +142,12 @@ class TestClient {
   TestClient(const TestClient&) = delete;
   TestClient& operator=(const TestClient&) = delete;
 
-  // What the server has sent.
+  // Takes bytes that the server has sent.
   void receive(Bytes bytes) {
     if (!bytes.empty()) BIO_write(in_, bytes.data(), static_cast<int>(bytes.size()));
     advance();
   }
-  // Once opened.
+  // REQUIRES that the handshake is complete.
   void send(Bytes plain) {
     ERR_clear_error();
     SSL_write(ssl_, plain.data(), static_cast<int>(plain.size()));

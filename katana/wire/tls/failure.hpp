@@ -15,8 +15,8 @@ namespace katana::tls {
 // Why a TLS connection failed. Label of the metric of failures.
 enum class Failure : std::uint8_t {
   none,                  // it has not failed
-  not_tls,               // what came is no TLS
-  plain_http,            // what came is an HTTP request without TLS
+  not_tls,               // the input is no TLS
+  plain_http,            // the input is an HTTP request without TLS
   version,               // the other side speaks no version that we accept
   no_shared_cipher,      // or no signature algorithm or group
   application_protocol,  // the other side speaks none of those we offer (ALPN)

@@ -14,7 +14,7 @@
 
 namespace katana::tls {
 
-// What OpenSSL calls.
+// The callbacks of OpenSSL's BIO.
 struct MachineBio {
   static int read(BIO* bio, char* to, int count) noexcept {
     auto& machine = *static_cast<Machine*>(BIO_get_data(bio));
@@ -77,7 +77,7 @@ struct MachineBio {
 
 namespace {
 
-// What OpenSSL says last is what went wrong first, at the bottom.
+// The failure that an OpenSSL error means. `error` is the earliest of the queue, the cause.
 Failure failure_of(unsigned long error, bool opened) noexcept {
   const int reason = ERR_GET_REASON(error);
   if (ERR_GET_LIB(error) != ERR_LIB_SSL) return Failure::other;
@@ -146,8 +146,8 @@ Machine::~Machine() { SSL_free(ssl_); }
 bool Machine::expect_name(const char* name) noexcept {
   X509_VERIFY_PARAM* const wanted = SSL_get0_param(ssl_);
   if (X509_VERIFY_PARAM_set1_ip_asc(wanted, name) == 1) return true;
-  // RFC 9110 §4.3.4: the common name of the subject, which no authority verifies as a host, is no
-  // identity, also where a certificate has no other name.
+  // The common name of the subject is no identity (RFC 9110 §4.3.4), because no authority verifies
+  // it as a host. This holds also where a certificate has no other name.
   X509_VERIFY_PARAM_set_hostflags(
       wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   const bool expected = X509_VERIFY_PARAM_set1_host(wanted, name, 0) == 1 &&
@@ -168,7 +168,7 @@ const char* Machine::certificate_problem() const noexcept {
 }
 
 void Machine::begin(Bytes input, Outbox* output) noexcept {
-  ERR_clear_error();  // SSL_get_error() looks at what the thread has had to say before
+  ERR_clear_error();  // SSL_get_error() reads earlier errors of the thread
   input_ = input;
   given_ = input.size();
   output_ = output;
@@ -215,7 +215,7 @@ Step Machine::read(std::span<char> plain) noexcept {
     const int done = SSL_read_ex(ssl_, plain.data() + produced, plain.size() - produced, &count);
     produced += count;
     if (done == 1) {
-      // Without input there is nothing behind a record: OpenSSL reads no further than it must.
+      // Without further input nothing follows the record: OpenSSL reads no further than it must.
       const bool all = input_.empty() && SSL_pending(ssl_) == 0;
       if (all || produced == plain.size()) return {Event::bytes, consumed(), produced};
       continue;
@@ -227,7 +227,7 @@ Step Machine::read(std::span<char> plain) noexcept {
       const Step failed = fail();
       if (produced == 0) return failed;
     }
-    // What came before goes first; the end, or the failure, is reported by the next call.
+    // The plaintext before goes first; the next call reports the end or the failure.
     if (produced != 0) return {Event::bytes, consumed(), produced};
     return {ended_ ? Event::ended : Event::need_bytes, consumed(), 0};
   }
@@ -255,7 +255,7 @@ void Machine::end(Outbox& output) noexcept {
   if (!opened_ || has_failed() || end_said_ || !output.has_capacity(record_overhead_max)) return;
   end_said_ = true;
   begin({}, &output);
-  SSL_shutdown(ssl_);  // says it; whether the peer has is nothing to wait for
+  SSL_shutdown(ssl_);  // writes close_notify; that of the other side is not awaited
   ERR_clear_error();
   begin({}, nullptr);
 }

@@ -10,13 +10,13 @@
 // Allocates  by OpenSSL only.
 // Fails      Event::failed, and failure() says why. The alert is in the outbox; nothing can be
 //            received or sealed after it. valid() is false when there was no memory.
-// Invariant  what next() reports is a function of the bytes, however they are cut. It consumes all
-//            input before it reports need_bytes, and holds no plaintext back.
+// Invariant  the events of next() are a function of the bytes, however they are cut. It consumes
+//            all input before it reports need_bytes, and holds no plaintext back.
 //
-// The handshake's deadline is the caller's, and so is a limit on how many are answered at a time:
-// once a ClientHello is complete, and before anything costly is done about it, next() reports
-// Event::hello until admit(). A client's machine reports none, and speaks first: its first next()
-// is given no bytes.
+// The caller sets the handshake's deadline and limits how many handshakes are answered at a time.
+// When a ClientHello is complete, next() reports Event::hello until admit(), before it does any
+// costly work. A client's machine never reports hello and speaks first: its first next() is given
+// no bytes.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -32,7 +32,7 @@
 
 namespace katana::tls {
 
-// What Machine::next() reports.
+// The events of Machine::next().
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   hello,       // answering costs a signature: goes on after admit()
@@ -49,7 +49,7 @@ struct Step {
   std::size_t produced = 0;         // bytes of plaintext that were written
 };
 
-// Plaintext of one record, at most (RFC 8446 §5.1), and what sealing adds to it, at most.
+// The most plaintext of one record (RFC 8446 §5.1), and the most bytes that sealing adds to it.
 inline constexpr std::size_t record_bytes_max = 16 * 1024;
 inline constexpr std::size_t record_overhead_max = 64;
 
@@ -66,14 +66,14 @@ enum class Side : std::uint8_t { server, client };
 
 class Machine {
  public:
-  // What a context needs so that machines can be made of it. Once, before the first.
+  // Prepares a context for machines. Called once, before the first machine of the context.
   static void prepare(SSL_CTX& context) noexcept;
-  // The same of a client's context whose machines resume sessions.
+  // The same for a client's context whose machines resume sessions.
   static void prepare_to_resume(SSL_CTX& context) noexcept;
   // The machine that `ssl` belongs to, for callbacks of the context.
   static Machine& of(const SSL& ssl) noexcept;
 
-  // The other side's certificate, and whether it is looked at, are the context's to say.
+  // The context decides whether the other side's certificate is examined, and how.
   explicit Machine(SSL_CTX& context, Side side = Side::server) noexcept;
   ~Machine();
   Machine(const Machine&) = delete;
@@ -92,28 +92,30 @@ class Machine {
   bool can_seal() const noexcept { return opened_ && !end_said_ && !has_failed(); }
   // close_notify (RFC 8446 §6.1), once; nothing when the handshake is not complete.
   void end(Outbox& output) noexcept;
-  // The other side sends no more. True: it did not say so by close_notify, and what it sent may
-  // have been cut short by anybody.
+  // The other side sends no more. True: it sent no close_notify, and an attacker on the way may
+  // have cut its data short.
   bool end_of_input() const noexcept { return opened_ && !ended_; }
 
   bool opened() const noexcept { return opened_; }  // the handshake is complete
   // Nothing can be received or sealed.
   bool has_failed() const noexcept { return failure_ != Failure::none; }
   Failure failure() const noexcept { return failure_; }  // Failure::none: it has not failed
-  // For a client: what is wrong with the certificate that the server has shown; null: nothing.
+  // For a client: the problem of the certificate that the server has shown; null: there is none.
   const char* certificate_problem() const noexcept;
-  // Of a client, before the first next(): the name that it asks for (SNI) and that the certificate
-  // has to be for: a DNS name or a numeric address, which is not asked for (RFC 6066 §3). False:
-  // there is no memory, or it is neither.
+  // For a client, before the first next(): sets the name that the server's certificate must have,
+  // a DNS name or a numeric address. A DNS name is also sent as SNI (RFC 6066 §3). False: there is
+  // no memory, or the name is neither.
   bool expect_name(const char* name) noexcept;
-  // Of a client, before the first next(): asks for this session of an earlier connection with the
-  // same server, of which it takes a share; null: for none. `store`, which outlives the machine,
-  // is given what the server offers for the next. What was verified is not verified again.
+  // For a client, before the first next(): asks to resume the session of an earlier connection with
+  // the same server. Takes a share of the session; null: there is none to resume. `store` receives
+  // the sessions that the server offers for later, and must outlive the machine. The certificate of
+  // a resumed session is not verified again.
   void resume(SSL_SESSION* session, SessionStore& store) noexcept;
-  // Of a server, before the first next(): the protocols that ALPN chooses from, in the place of the
-  // context's, as they are sent (RFC 7301 §3.1). Borrows them; they outlive the machine.
+  // For a server, before the first next(): sets the protocols that ALPN chooses from, in place of
+  // the context's. They are encoded as they are sent (RFC 7301 §3.1). Borrows them; they outlive
+  // the machine.
   void set_protocols(Bytes encoded) noexcept { protocols_ = encoded; }
-  // For callbacks: what set_protocols() was given; empty: nothing.
+  // For callbacks: the protocols of set_protocols(); empty: none were set.
   Bytes protocols() const noexcept { return protocols_; }
   // For callbacks: a failure that OpenSSL does not tell from others.
   void note_failure(Failure failure) noexcept { noted_ = failure; }
@@ -126,7 +128,7 @@ class Machine {
   Bytes application_protocol() const noexcept;  // of ALPN (RFC 7301); empty: none was agreed on
   // The name that the other side asked for (SNI); empty: none.
   Bytes server_name() const noexcept;
-  // Of the other side, verified; null: it has shown none.
+  // The verified certificate of the other side; null: it has shown none.
   X509* peer_certificate() const noexcept;
   const char* cipher() const noexcept { return SSL_get_cipher_name(ssl_); }
 

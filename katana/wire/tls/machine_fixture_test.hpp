@@ -20,7 +20,7 @@ namespace katana::tls {
 
 using TestContext = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
-// What a server needs at least.
+// A context with the least that a server needs.
 inline TestContext make_test_context(const TestCertificate& certificate) {
   TestContext made(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
   SSL_CTX_set_options(made.get(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
@@ -51,7 +51,7 @@ struct Bench {
   explicit Bench(const ClientOptions& options = {}, SSL_CTX& context = test_context())
       : client(options), machine(context) {}
 
-  // Gives the machine `bytes`, and notes what it reports.
+  // Gives the machine `bytes`, and notes its events.
   void give(Bytes bytes) {
     std::array<char, 4096> plain;
     for (;;) {

@@ -17,7 +17,7 @@ const Events whole_talk{Event::hello, Event::opened, Event::bytes, Event::ended}
 class EachVersion : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Tls, EachVersion, testing::Values(TLS1_2_VERSION, TLS1_3_VERSION));
 
-// ---- the handshake, and what goes through -----------------------------------------------------
+// ---- the handshake, and data ------------------------------------------------------------------
 
 TEST_P(EachVersion, plaintext_arrives_in_both_directions_and_the_end_is_said) {
   Bench bench({.version = GetParam()});
@@ -71,7 +71,7 @@ TEST_P(EachVersion, a_cut_at_any_place_changes_nothing) {
     ASSERT_EQ(bench.events, whole_talk) << "cut at " << cut;
     ASSERT_EQ(bench.received, "question");
     if (!was_cut) {
-      EXPECT_GT(cut, 300u);  // else the loop did not cut what it was to cut
+      EXPECT_GT(cut, 300u);  // otherwise the loop did not cut the flight
       return;
     }
   }
@@ -173,7 +173,7 @@ TEST(TlsMachine, what_comes_behind_close_notify_is_consumed_and_forgotten) {
   EXPECT_EQ(step.consumed, 4u);
 }
 
-// ---- peers that are wrong ---------------------------------------------------------------------
+// ---- clients that are wrong -------------------------------------------------------------------
 
 Failure failure_after(Bytes bytes) {
   Bench bench;
@@ -230,8 +230,8 @@ TEST(TlsMachine, any_changed_byte_of_a_handshake_is_noticed) {
     up[at] = static_cast<char>(up[at] ^ 0x41);
     bench.give(up);
     bench.pass();
-    // The hashes of both sides differ, so it cannot be complete; but the record's version, which
-    // says nothing (RFC 8446 §5.1), is not hashed.
+    // The hashes of both sides differ: the handshake cannot complete. But the record's version,
+    // which has no meaning (RFC 8446 §5.1), is not hashed.
     ASSERT_EQ(bench.client.opened() && bench.machine.opened(), at == 2) << at;
   }
 }

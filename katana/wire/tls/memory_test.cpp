@@ -1,4 +1,4 @@
-// What OpenSSL holds for one idle connection, counted where it allocates.
+// The bytes that OpenSSL holds for one idle connection, counted where it allocates.
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::size_t held = 0;
 
-// The size stands in front of what is given away.
+// The size stands in front of the memory that is given away.
 constexpr std::size_t front = alignof(std::max_align_t);
 
 void* allocate(std::size_t size, const char*, int) {
@@ -49,7 +49,7 @@ const bool counts = CRYPTO_set_mem_functions(&allocate, &resize, &release) == 1;
 TEST(TlsMemory, an_idle_connection_keeps_no_record_buffers) {
   ASSERT_TRUE(counts);
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    Bench first({.version = version});  // what OpenSSL makes once for all is not counted
+    Bench first({.version = version});  // memory that OpenSSL allocates once is not counted
     first.pass();
   }
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
@@ -71,7 +71,7 @@ TEST(TlsMemory, an_idle_connection_keeps_no_record_buffers) {
     };
     before = held;
     Machine machine(test_context());
-    // Only the machine's share: what the client holds is measured apart.
+    // Only the machine's share: the client's memory is measured apart.
     std::size_t of_client = 0;
     for (int round = 0; round < 3; ++round) {
       of_client -= give(machine);
@@ -86,7 +86,7 @@ TEST(TlsMemory, an_idle_connection_keeps_no_record_buffers) {
     RecordProperty(version == TLS1_2_VERSION ? "bytes_1_2" : "bytes_1_3",
                    static_cast<int>(after_one));
     EXPECT_LE(after_one, 16u * 1024) << "TLS version " << version;
-    EXPECT_GT(after_one, 1024u);  // else nothing was counted
+    EXPECT_GT(after_one, 1024u);  // otherwise nothing was counted
   }
 }
 

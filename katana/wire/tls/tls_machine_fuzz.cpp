@@ -1,9 +1,9 @@
-// Invariant: whatever a client sends, the machine neither breaks nor stands still: each step
+// Invariant: for any bytes of a client, the machine neither breaks nor stands still. Each step
 // consumes no more than it was given, plaintext comes only after the handshake, and a failure
-// stays. What arrives unchanged is read as it was sent, however it is cut.
+// stays. Bytes that arrive unchanged are read as they were sent, however they are cut.
 //
-// The first byte of the input chooses: the rest as it is, or a client of OpenSSL whose bytes are
-// cut and changed as the rest says.
+// The first byte of the input chooses the sender. It is the rest of the input as it is, or a client
+// of OpenSSL whose bytes are cut and changed as the rest says.
 #include <cstddef>
 #include <cstdint>
 #include <string>

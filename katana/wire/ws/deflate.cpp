@@ -7,7 +7,7 @@
 namespace katana::ws {
 namespace {
 
-// zlib's own account (zconf.h), and what its states and their alignment take beside it.
+// The memory of zlib by its own account (zconf.h), and that of its states and their alignment.
 constexpr std::size_t state_bytes = 16 * 1024;
 constexpr std::size_t inflate_bytes = (std::size_t{1} << 15) + state_bytes;
 
@@ -62,7 +62,7 @@ Inflater::Outcome Inflater::inflate(Bytes input, std::span<char> output, std::si
   do {
     result = ::inflate(&stream_, Z_BLOCK);
     const bool at_end = result == Z_STREAM_END;
-    // A peer may end its stream within a message and begin another (RFC 7692 §7.2.3.4).
+    // The sender may end its stream within a message and begin another (RFC 7692 §7.2.3.4).
     if (at_end) result = inflateReset(&stream_);
     if (at_end || (stream_.data_type & 128) != 0) ++blocks_;
     const std::uint64_t made = made_ + output.size() - stream_.avail_out;
@@ -108,8 +108,8 @@ bool Deflater::deflate(Bytes& input, std::span<char> output, std::size_t& produc
 }
 
 std::size_t Deflater::bound(std::size_t bytes) noexcept {
-  // Blocks that are stored have five bytes for at most 2^(6 + memory level) of them, the smallest
-  // being 127 here; and the flush has a few.
+  // A stored block has five bytes more than its content, which is at most 2^(6 + memory level)
+  // bytes, here never less than 127. The flush adds a few bytes.
   return bytes + bytes / 16 + 64;
 }
 

@@ -1,16 +1,16 @@
 // Deflate: permessage-deflate (RFC 7692) without context takeover, and the memory for it.
 //
 // Every message is compressed alone, in both directions, and decompressed only when all of it
-// is here. Therefore no connection holds any of this: one compressor and one decompressor serve all
-// connections of a reactor, and what they may use is known at start.
+// is here. Therefore no connection holds any of this. One compressor and one decompressor serve all
+// connections of a reactor, and their memory is known at start.
 //
 // Owns       nothing but counts; zlib's state lies in memory that the caller gives.
 // Borrows    that memory, for its life.
 // Thread     its reactor's.
 // Allocates  never.
-// Fails      inflating says when the input cannot be decompressed.
+// Fails      inflating reports input that cannot be decompressed.
 // Invariant  a message is compressed, or decompressed, from its first byte to its last within one
-//            call of the session that it belongs to: neither is ever in use by two.
+//            call of its session. Two messages never use a compressor or decompressor at once.
 #pragma once
 
 #include <zlib.h>
@@ -38,25 +38,25 @@ class DeflateMemory {
   std::size_t used_ = 0;
 };
 
-// A block of a dozen bytes may have tables and no content. Therefore a message may have this many
-// blocks, and one more for every 64 bytes that come out: zlib ends one every 127 symbols at most,
-// or when it is told to flush.
+// A block of a dozen bytes may have tables and no content. Therefore the number of blocks of a
+// message is limited: to this, and one more for every 64 bytes that come out. The blocks of zlib
+// end after 127 symbols or more, or when it is told to flush.
 inline constexpr std::uint64_t blocks_free = 4096;
 inline constexpr std::uint64_t bytes_per_block_min = 64;
 
 // Decompresses one message at a time.
 class Inflater {
  public:
-  // What a call did: it used all input, filled the output, or gave up.
+  // The result of a call: it used all input, filled the output, or gave up.
   enum class Outcome : std::uint8_t { more_input, more_output, failed, too_many_blocks };
 
   // Once, before the first message.
   void set(std::span<char> memory) noexcept { memory_.set(memory); }
-  // A message begins; what was left of another is forgotten.
+  // Begins a message and forgets the rest of another one.
   void begin() noexcept;
-  // Takes of `input` what fits `output`. `more_output`: it is full, and there may be more without
-  // further input. `too_many_blocks`: tables of codes, of which each block may have its own, cost
-  // more than what comes out.
+  // Decompresses as much of `input` as fits into `output`. `more_output`: it is full, and there may
+  // be more without further input. `too_many_blocks`: each block may have its own tables of codes,
+  // and these cost more than the bytes that come out.
   Outcome inflate(Bytes input, std::span<char> output, std::size_t& consumed,
                   std::size_t& produced) noexcept;
 
@@ -74,8 +74,8 @@ class Deflater {
   void set(std::span<char> memory, int level) noexcept;  // once; `level` of zlib, 1 to 9
   // A message begins, for a client or server that keeps 2^window_bits bytes.
   void begin(int window_bits) noexcept;
-  // Fills `output` with what becomes of `input`, the rest of the message. True: there is more to
-  // come. The last four bytes of all (00 00 ff ff) are to be left out (RFC 7692 §7.2.1).
+  // Compresses `input`, the rest of the message, into `output`. True: there is more to come. The
+  // caller leaves the last four bytes of the message out (00 00 ff ff, RFC 7692 §7.2.1).
   bool deflate(Bytes& input, std::span<char> output, std::size_t& produced) noexcept;
   // The most that `bytes` become, in all, whichever way they are compressed.
   static std::size_t bound(std::size_t bytes) noexcept;
@@ -87,10 +87,10 @@ class Deflater {
   int window_bits_ = 0;  // 0: not ready
 };
 
-// What the connections of one reactor share.
+// The compressor and the decompressor that all connections of one reactor share.
 class DeflatePool {
  public:
-  // For this many bytes, which the caller gives to the constructor.
+  // The bytes of memory that the caller gives to the constructor.
   static std::size_t bytes_needed(const DeflateOptions& options) noexcept;
   // REQUIRES window_bits of 9 to 15.
   DeflatePool(const DeflateOptions& options, std::span<char> memory) noexcept;

@@ -1,4 +1,4 @@
-// Compressed messages: round trips, hostile ones, and what they may use.
+// Compressed messages: round trips, hostile ones, and their memory.
 #include "katana/wire/ws/deflate.hpp"
 
 #include <gtest/gtest.h>
@@ -237,7 +237,7 @@ TEST_F(DeflateTest, text_is_checked_as_it_comes_out) {
 }
 
 TEST_F(DeflateTest, of_two_faults_the_first_is_told_however_the_message_is_cut) {
-  // A stored block with text that is none, and rubbish behind it.
+  // A stored block with text that is no UTF-8, and rubbish behind it.
   const std::string bytes = frame(0xc1, Bytes("\x00\x03\x00\xfc\xffx\xff!\xff\xff\xff", 11));
   for (const std::size_t cut : {1u, 3u, 100u}) {
     Machine machine(*context_, Instant{}, 12);

@@ -22,12 +22,12 @@ void write_big_endian(char* to, std::uint64_t value, std::size_t count) noexcept
 
 bool is_known(std::uint8_t opcode) noexcept { return opcode <= 2 || (opcode >= 8 && opcode <= 10); }
 
-// What the first two bytes alone say.
+// Judges a frame by its first two bytes alone.
 Refusal judge(const Frame& frame, std::uint8_t first, std::uint8_t length, bool masks,
               bool may_compress) noexcept {
   if ((first & 0x30) != 0) return Refusal::reserved_bits;
   if (!is_known(first & 15)) return Refusal::unknown_opcode;
-  // A message is compressed as a whole, and says so at its beginning (RFC 7692 §6.1).
+  // A message is compressed as a whole, and its first frame has the bit (RFC 7692 §6.1).
   if (frame.compressed &&
       (!may_compress || (frame.opcode != Opcode::text && frame.opcode != Opcode::binary))) {
     return Refusal::reserved_bits;

@@ -1,4 +1,4 @@
-// Frame headers: reading and writing them, and nothing of what they mean together.
+// Frame headers: reads and writes single headers; Machine judges their sequence.
 //
 //    0               1               2 …
 //   |F|R R R|opcode | |M|length (7)  | 0, 2 or 8 bytes of length | 0 or 4 bytes of mask | payload
@@ -55,7 +55,7 @@ Frame read_frame(Bytes input, bool masks, bool may_compress) noexcept;
 constexpr std::size_t header_bytes(std::uint64_t length, bool masked) noexcept {
   return (length < 126 ? 2u : length < 65536 ? 4u : 10u) + (masked ? 4u : 0u);
 }
-// Writes header_bytes() bytes and returns what follows them.
+// Writes header_bytes() bytes and returns their end.
 char* write_header(char* to, Opcode opcode, bool last, bool compressed, std::uint64_t length,
                    bool masked, std::uint32_t mask) noexcept;
 

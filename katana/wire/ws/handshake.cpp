@@ -122,7 +122,7 @@ Bytes trim(Bytes text) noexcept {
   return text;
 }
 
-// What stands in front of the next semicolon, which is taken away with it.
+// Takes the part in front of the next semicolon off `rest`, together with the semicolon.
 Bytes take_part(Bytes& rest) noexcept {
   const std::size_t end = rest.find(';');
   const Bytes part = trim(rest.substr(0, end));
@@ -130,7 +130,7 @@ Bytes take_part(Bytes& rest) noexcept {
   return part;
 }
 
-// 8 to 15, without leading zeros (RFC 7692 §7.1.2); 0: anything else.
+// Reads 8 to 15, without leading zeros (RFC 7692 §7.1.2); 0: any other text.
 int read_window_bits(Bytes value) noexcept {
   if (value.size() > 2 && value.starts_with('"') && value.ends_with('"')) {
     value = value.substr(1, value.size() - 2);
@@ -175,7 +175,7 @@ char* put(char* to, Bytes text) noexcept {
   return to + text.size();
 }
 
-// What was agreed on beyond the protocol itself, as whole lines.
+// Writes the subprotocol and the extension that were agreed on, as whole lines.
 char* put_terms(char* to, const Handshake& handshake) noexcept {
   if (!handshake.subprotocol.empty()) {
     KATANA_REQUIRE(handshake.subprotocol.size() <= subprotocol_bytes_max);

@@ -1,10 +1,10 @@
-// Handshake: what a request has to say to become a WebSocket connection, and the fields of the
-// answer.
+// Handshake: judges whether a request may become a WebSocket connection, and writes the fields of
+// the answer.
 //
 // Borrows    the head, for the call; a Handshake refers to it.
 // Thread     any.
 // Allocates  never.
-// Fails      judge_handshake() says what is wrong with which status.
+// Fails      judge_handshake() gives a refusal, with its status and text.
 // Source     RFC 6455 §4.2; RFC 7692 §5 and §7.1 for the extension; RFC 8441 §5 for HTTP/2.
 #pragma once
 
@@ -39,23 +39,24 @@ struct HandshakeRefusalText {
 // Lives as long as the program.
 const HandshakeRefusalText& text_of(HandshakeRefusal refusal) noexcept;
 
-// Whose pages may open a connection. A browser lets every page try, with the cookies of the server
-// that it connects to (RFC 6455 §10.2), and names the page's origin; other clients name none.
+// The origins of pages that may open a connection. A browser lets every page try, with the cookies
+// of the server that it connects to (RFC 6455 §10.2). It names the page's origin; other clients
+// name none.
 enum class Origins : std::uint8_t {
-  same_host,  // that of HandshakeOptions::host; and clients that are no browsers
+  same_host,  // pages of HandshakeOptions::host, and clients that are no browsers
   any,        // pages of all sites
 };
 
-// What a handshake must meet.
+// The conditions that a handshake must meet.
 struct HandshakeOptions {
   Origins origins = Origins::same_host;  // for the header Origin
-  // As the client calls the server; empty: the Host field.
+  // The name by which the client calls the server; empty: the Host field.
   Bytes host = {};
   // The request is known to have come by TLS: pages that did not may not connect.
   bool is_secure = false;
-  // Whole origins, as "https://example.org", beside those.
+  // Further origins that are allowed, each whole, as "https://example.org".
   std::span<const Bytes> more_origins = {};
-  // That the server speaks; the first that the client names too is chosen.
+  // The subprotocols of the server; the first that the client names too is chosen.
   std::span<const Bytes> subprotocols = {};
   // On a stream of HTTP/2: neither a key nor the field Connection; see http2::HeadReader.
   bool on_stream = false;
@@ -69,7 +70,7 @@ struct Handshake {
   HandshakeRefusal refusal = HandshakeRefusal::none;  // none: the handshake is accepted
   std::array<char, accept_bytes> accept{};  // value of Sec-WebSocket-Accept (RFC 6455 §4.2.2)
   Bytes subprotocol = {};                   // of the options; empty: none was agreed on
-  // What we compress with; 0: nothing is compressed.
+  // The window of our compression; 0: nothing is compressed.
   int window_bits = 0;
   bool window_bits_asked = false;  // the answer has to name them
 };
@@ -78,18 +79,18 @@ struct Handshake {
 std::array<char, accept_bytes> accept_of(Bytes key) noexcept;
 Handshake judge_handshake(const http::Head& head, const HandshakeOptions& options) noexcept;
 
-// What the answer's lines have at most, with the longest subprotocol that is agreed on.
+// The most bytes of the answer's lines, with the longest subprotocol that is agreed on.
 inline constexpr std::size_t answer_bytes_max = 384;
 inline constexpr std::size_t subprotocol_bytes_max = 64;
 // Writes the fields of the 101, each with its line end, and returns the end. REQUIRES no refusal.
 char* write_answer(char* to, const Handshake& handshake) noexcept;
-// The same for the 200 on a stream of HTTP/2; there may be none.
+// The same for the 200 on a stream of HTTP/2, which may have no fields.
 char* write_stream_answer(char* to, const Handshake& handshake) noexcept;
 
 // The extension that is agreed on, of all that a Sec-WebSocket-Extensions field offers; for tests.
 struct DeflateOffer {
   bool accepted = false;           // false: nothing is compressed
-  int window_bits = 0;             // of what we compress: 9 to 15
+  int window_bits = 0;             // of our compression: 9 to 15
   bool window_bits_asked = false;  // the answer has to name them
 };
 // `window_bits`: the largest that we use. An offer that is malformed is passed over.

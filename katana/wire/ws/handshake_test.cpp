@@ -1,4 +1,4 @@
-// What becomes a WebSocket connection, what does not, and what the answer says.
+// The requests that become a WebSocket connection, those that do not, and the answers to them.
 #include "katana/wire/ws/handshake.hpp"
 
 #include <gtest/gtest.h>
@@ -233,7 +233,7 @@ TEST(Handshake, the_longest_answer_fits) {
 
 // ---- on a stream of HTTP/2 ---------------------------------------------------------------------
 
-// As http2::HeadReader makes it of an extended CONNECT.
+// The fields that http2::HeadReader makes of an extended CONNECT.
 Fields stream_fields() {
   return {{"host", "example.org"}, {"upgrade", "websocket"}, {"sec-websocket-version", "13"}};
 }

@@ -1,5 +1,5 @@
-// Limits of one WebSocket connection, what it compresses, and the codes that it closes with. A
-// limit is the last value that is accepted.
+// Limits of one WebSocket connection, options of its compression, and the codes that it closes
+// with. A limit is the last value that is accepted.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +27,17 @@ enum class CloseCode : std::uint16_t {
 
 // Limits of one connection.
 struct Limits {
-  // Of a message, decompressed. A larger one ends the connection (1009).
+  // For a message, decompressed. A larger one ends the connection (1009).
   std::uint64_t message_bytes_max = 1024 * 1024;
-  // Of one frame, as it is sent.
+  // For one frame, as it is sent.
   std::uint64_t frame_bytes_max = 1024 * 1024;
   // Frames of one message.
   std::uint32_t fragments_max = 4096;
-  // A message that has begun is complete after so long. Zero: it may take for ever.
+  // The longest time from the beginning of a message to its end. Zero: it may take for ever.
   Duration message_timeout = seconds(60);
-  // A client or server that says nothing for so long is sent a ping. Zero: it is not.
+  // The other side is sent a ping after so long a silence. Zero: never.
   Duration ping_after = seconds(30);
-  // One that then says nothing for so long has left.
+  // The longest silence after the ping. Then the other side counts as gone.
   Duration pong_timeout = seconds(20);
   // How long the other side's close frame is awaited behind ours.
   Duration close_timeout = seconds(5);
@@ -47,7 +47,8 @@ struct Limits {
 struct DeflateOptions {
   // False: the extension is not agreed to.
   bool enabled = false;
-  // Of what is sent: 9 to 15. Memory is 2^(window_bits + 2) and as much again for its tables.
+  // The window for messages that are sent: 9 to 15. It takes 2^(window_bits + 2) bytes of memory,
+  // and as many again for its tables.
   int window_bits = 12;
   int level = 1;
   // Shorter messages are sent as they are.

@@ -9,14 +9,14 @@
 namespace katana::ws {
 namespace {
 
-// What every compressed message ends with, and leaves out (RFC 7692 §7.2.1).
+// The last bytes of every compressed message, which are not sent (RFC 7692 §7.2.1).
 constexpr Bytes deflate_tail{"\x00\x00\xff\xff", 4};
 
 Instant after(Instant now, Duration duration) noexcept {
   return duration == Duration{} ? never : now + duration;
 }
 
-// The most that may have to be kept of a compressed message: noise grows by being compressed.
+// The most bytes of a compressed message that may have to be kept: noise grows by compression.
 std::uint64_t packed_bytes_max(const Limits& limits) noexcept {
   return std::max<std::uint64_t>(limits.message_bytes_max,
                                  Deflater::bound(limits.message_bytes_max));
@@ -32,7 +32,7 @@ Bytes cut_text(Bytes text, std::size_t bytes_max) noexcept {
 
 }  // namespace
 
-// The generator splitmix64: good enough for what no adversary can choose the seed of.
+// The generator splitmix64: good enough when no adversary can choose or know the seed.
 std::uint32_t Context::next_mask() noexcept {
   masks += 0x9e3779b97f4a7c15;
   std::uint64_t value = masks;
@@ -41,7 +41,7 @@ std::uint32_t Context::next_mask() noexcept {
   return static_cast<std::uint32_t>(value ^ value >> 31);
 }
 
-// ---- what the peer sends -----------------------------------------------------------------------
+// ---- frames of the other side ------------------------------------------------------------------
 
 Step Machine::next(Bytes input, Instant now) noexcept {
   KATANA_REQUIRE(!unpack_due_);
@@ -114,7 +114,7 @@ Refusal Machine::judge_data(const Frame& frame) const noexcept {
     return continues ? Refusal::unexpected_continuation : Refusal::unfinished_message;
   }
   if (frame.length > limits.frame_bytes_max) return Refusal::frame_too_big;
-  // What is compressed is counted again as it comes out; until then it is kept.
+  // A compressed message is kept until it is complete, and counted again as it is decompressed.
   const bool packed = continues ? is_packed_ : frame.compressed;
   const std::uint64_t most = packed ? packed_bytes_max(limits) : limits.message_bytes_max;
   if (frame.length > most - (continues ? message_bytes_ : 0)) return Refusal::message_too_big;
@@ -123,7 +123,7 @@ Refusal Machine::judge_data(const Frame& frame) const noexcept {
 }
 
 Refusal Machine::begin_data(const Frame& frame, Instant now) noexcept {
-  // Behind our close frame messages mean nothing any more; only where frames begin does.
+  // Behind our close frame messages have no meaning any more; only the bounds of frames count.
   const bool matters = state_ != State::closing;
   if (matters) {
     if (const Refusal refusal = judge_data(frame); refusal != Refusal::none) return refusal;
@@ -188,7 +188,7 @@ Step Machine::take_packed(Bytes rest, std::size_t consumed, bool& more) noexcept
     more = !in_frame_;
     return {.consumed = consumed};
   }
-  const bool first = !std::exchange(reported_, !ends);  // what comes out has a first piece, too
+  const bool first = !std::exchange(reported_, !ends);  // the unpacked message has a first, too
   if (ends) begin_unpack();
   return {
       .event = Event::packed, .text = is_text_, .first = first, .last = ends, .consumed = consumed};
@@ -200,7 +200,7 @@ void Machine::begin_unpack() noexcept {
   message_bytes_ = 0;
   tail_taken_ = 0;
   output_left_ = false;
-  ends_at_ = never;  // the peer has done its part
+  ends_at_ = never;  // the other side has done its part
 }
 
 Refusal Machine::inflate_some(Bytes& packed, std::size_t& made) noexcept {
@@ -232,7 +232,7 @@ Step Machine::unpack(Bytes& packed) noexcept {
     ends = packed.empty() && tail_taken_ == deflate_tail.size() && !output_left_;
   }
   payload_ = {context_->piece.data(), made};
-  // What comes first in the message is told first, wherever its pieces end.
+  // The first problem of the message is reported, wherever its pieces end.
   const std::uint64_t capacity = context_->limits.message_bytes_max - message_bytes_;
   message_bytes_ += made;
   if (failure != Refusal::none || made > capacity) {
@@ -329,7 +329,7 @@ void Machine::restart_deadline(Instant now) noexcept {
   if (in_message_ && may_send()) ends_at_ = after(now, context_->limits.message_timeout);
 }
 
-// ---- what we send ------------------------------------------------------------------------------
+// ---- frames of this side -----------------------------------------------------------------------
 
 bool Machine::send(Opcode kind, Bytes payload, Outbox& outbox) noexcept {
   KATANA_REQUIRE(!part_open_);
@@ -430,7 +430,8 @@ bool Machine::write_large(Opcode opcode, bool last, Bytes payload, Outbox& outbo
   return true;
 }
 
-// In fragments of what one output block holds: how long a message becomes is known at its end only.
+// Sends a message in fragments of one output block: the size of the compressed message is known at
+// its end only.
 bool Machine::send_packed(Opcode kind, Bytes payload, Outbox& outbox) noexcept {
   const std::size_t capacity =
       std::min(context_->packed.size(), outbox.reserve_bytes_max() - header_bytes_max);
@@ -441,7 +442,7 @@ bool Machine::send_packed(Opcode kind, Bytes payload, Outbox& outbox) noexcept {
   deflater.begin(window_bits_);
   char* const packed = context_->packed.data();
   std::size_t size = 0;
-  bool compressed = true;  // said by the first frame
+  bool compressed = true;  // only the first frame has the bit
   for (bool more = true; more;) {
     std::size_t made = 0;
     more = deflater.deflate(payload, {packed + size, capacity - size}, made);

@@ -1,23 +1,23 @@
 // Machine: one side of a WebSocket connection after its handshake, as a function of bytes and time.
 //
-// Owns       a few words of state. No bytes: what next() does not consume stays with the caller;
-//            that is never more than the head of a frame or one control frame. The caller keeps a
-//            compressed message, too, until all of it is here: so no connection holds the
-//            decompressor of the reactor for a message that does not end.
+// Owns       a few words of state. No bytes: those that next() does not consume stay with the
+//            caller. They are never more than the head of a frame or one control frame. The caller
+//            also keeps a compressed message until all of it is here. Therefore a message that does
+//            not end never holds the decompressor of the reactor.
 // Borrows    the Context, which every machine of a reactor shares.
 // Thread     its reactor's.
 // Allocates  never.
-// Fails      what the other side may not send is Event::refused, once; refusal() says why. A
-//            command returns false when the outbox has no room, or nothing may be sent any more. It
-//            has then written nothing.
+// Fails      a frame that the other side may not send is Event::refused, once; refusal() says why.
+//            A command returns false when the outbox has no room, or nothing may be sent any more.
+//            It has then written nothing.
 // Invariant  the messages are a function of the bytes, however they are cut. Text is UTF-8 up to
 //            the last byte that was reported. Nothing is sent behind our close frame.
-// Source     RFC 6455; RFC 7692 for what is compressed.
+// Source     RFC 6455; RFC 7692 for compressed messages.
 //
 // The caller pulls: next() gives at most one event and says how much input it used. A message comes
-// in pieces, as its bytes arrive: one, if it is short and all of it is here. Of a compressed one
-// they are `packed`: the caller appends them to one another, and with the last calls unpack() until
-// that has told the whole message. States and transitions stand in states.hpp.
+// in pieces, as its bytes arrive: one, if it is short and all of it is here. The pieces of a
+// compressed message are `packed`. The caller joins them, and after the last one calls unpack()
+// until that has reported the whole message. States and transitions stand in states.hpp.
 #pragma once
 
 #include <array>
@@ -36,16 +36,17 @@
 
 namespace katana::ws {
 
-// Which end this is. Clients mask what they send (RFC 6455 §5.3).
+// The side of this machine. Clients mask their frames (RFC 6455 §5.3).
 enum class Role : std::uint8_t { server, client };
 
-// For a piece of a message.
+// The most bytes of a piece of a message.
 inline constexpr std::size_t piece_bytes_max = 16 * 1024;
 
-// What the machines of one reactor share. The piece is the one that any machine reported last.
+// The state that all machines of one reactor share. The piece is the one that any machine reported
+// last.
 struct Context {
-  // `deflate` is null where nothing is compressed. A client's masks are drawn from `mask_seed`,
-  // which has to be unpredictable where a program could choose what is sent (RFC 6455 §10.3).
+  // `pool` is null where nothing is compressed. A client's masks are drawn from `mask_seed`. The
+  // seed has to be unpredictable where a program could choose the payloads (RFC 6455 §10.3).
   explicit Context(const Limits& given, Role whose = Role::server, DeflatePool* pool = nullptr,
                    std::uint64_t mask_seed = 0) noexcept
       : limits(given), role(whose), deflate(pool), masks(mask_seed) {}
@@ -61,7 +62,7 @@ struct Context {
   std::array<char, piece_bytes_max> packed;             // compressed bytes, unmasked
 };
 
-// What next() reports.
+// The events of next().
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   data,        // payload() is a piece of a message
@@ -92,28 +93,28 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  // REQUIRES `input` to begin with what the last call did not consume. May be empty.
+  // REQUIRES `input` to begin with the bytes that the last call did not consume. May be empty.
   Step next(Bytes input, Instant now) noexcept;
-  // The message behind the last `packed` piece: data, to be called again until its `last`, or
-  // refused. Decompresses 16 KiB at most, so a message is limited before it is large. REQUIRES the
-  // whole message at first, what was left of it after that, and no call of another machine of the
-  // context in between.
+  // Decompresses the message behind the last `packed` piece, 16 KiB at a time: a message is limited
+  // before it is large. Returns data, and is called again until its `last`, or refused. REQUIRES
+  // the whole message at first, and the rest of `packed` after that. No other machine of the
+  // context may be called in between.
   Step unpack(Bytes& packed) noexcept;
-  // For the event reported last; valid until the next call of any machine of the context.
+  // The payload of the last event; valid until the next call of any machine of the context.
   Bytes payload() const noexcept { return payload_; }
   Refusal refusal() const noexcept { return refusal_; }
-  // For the other side's close frame; CloseCode::none when it had no code, abnormal before it has
-  // come.
+  // The code of the other side's close frame; CloseCode::none when it had no code, abnormal before
+  // it has come.
   CloseCode close_code() const noexcept { return close_code_; }
   State state() const noexcept { return state_; }
 
-  // The other side sends no more, although it has not said that it closes.
+  // The other side sends no more, although it has sent no close frame.
   void end_of_input() noexcept { go(Cause::end); }
 
   // ---- time ----
   // When on_deadline() has something to do.
   Instant deadline() const noexcept;
-  // next() then says what.
+  // Updates the state; next() then reports the event.
   void on_deadline(Instant now) noexcept;
   // The other side could not be heard because we did not read: its time begins anew.
   void restart_deadline(Instant now) noexcept;
@@ -123,7 +124,7 @@ class Machine {
   // A whole message, in one frame, or compressed. A server's text has to be UTF-8: the other side
   // will look.
   bool send(Opcode kind, Bytes payload, Outbox& outbox) noexcept;
-  // The same for what `memory` retains: a server sends it from there, uncompressed.
+  // The same for a payload that `memory` retains: a server sends it from there, uncompressed.
   bool send_shared(Opcode kind, Bytes payload, Retained& memory, Outbox& outbox) noexcept;
   // Part of a message: `kind` is that of the first, and continuation after it.
   bool send_part(Opcode kind, Bytes payload, bool last, Outbox& outbox) noexcept;
@@ -159,7 +160,8 @@ class Machine {
   }
   std::size_t skip_payload(Bytes rest) noexcept;
   void begin_unpack() noexcept;
-  // Inflates what fits behind the first `made` bytes of the piece; says why if it cannot.
+  // Inflates as much as fits behind the first `made` bytes of the piece. Returns the reason when it
+  // cannot.
   Refusal inflate_some(Bytes& packed, std::size_t& made) noexcept;
   bool send_control(Opcode opcode, Bytes payload, Outbox& outbox) noexcept;
   bool write_frame(Opcode opcode, bool last, Bytes payload, Outbox& outbox) noexcept;

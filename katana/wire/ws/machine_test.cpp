@@ -1,4 +1,4 @@
-// The transcripts of machine.cases.md, the table of states, and what a transcript cannot say.
+// The transcripts of machine.cases.md, the table of states, and tests that need no transcript.
 #include "katana/wire/ws/machine.hpp"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ const std::vector<Case>& cases() {
 
 // ---- playing them ----------------------------------------------------------------------------
 
-// What is written to an outbox, read back.
+// Reads back the bytes that are written to an outbox.
 class Sink {
  public:
   Outbox& outbox() { return outbox_; }
@@ -186,7 +186,7 @@ class Play {
 
   void pull() {
     while (!over_) {
-      // In its own block of the exact size, so that a sanitizer sees a step too far.
+      // In its own block of the exact size: a sanitizer then finds a read too far.
       const std::vector<char> input(pending_.begin(), pending_.end());
       const State before = machine_->state();
       const Step step = machine_->next({input.data(), input.size()}, now_);
@@ -197,7 +197,7 @@ class Play {
       if (step.event == Event::need_bytes) break;
       over_ = machine_->state() == State::closed;
     }
-    // What waits is never more than the head of a frame, or a control frame.
+    // The bytes that wait are never more than the head of a frame, or a control frame.
     EXPECT_TRUE(over_ || pending_.size() < 6 + control_bytes_max);
   }
 
@@ -316,7 +316,7 @@ TEST(WebSocketCases, take_every_transition_and_give_every_refusal_but_those_of_c
     (void)play.run(every_cut(play.size()));
   }
   for (const Transition& each : transitions) {
-    // Who has been refused, or asked to close, is answered at once: nothing can come between.
+    // A refusal or a close frame is answered at once: no event can come between.
     const bool between =
         (each.from == State::refused || each.from == State::answering) && each.cause == Cause::end;
     EXPECT_TRUE(between || Play::seen().moves.contains({each.from, each.to}))
@@ -354,7 +354,7 @@ TEST(WebSocketTables, the_diagram_in_the_documentation_is_that_of_the_table) {
                            transitions, state_names, cause_names));
 }
 
-// ---- what a transcript cannot say ------------------------------------------------------------
+// ---- tests without a transcript --------------------------------------------------------------
 
 // Messages of one machine, taken by another.
 struct Pair {
@@ -364,7 +364,7 @@ struct Pair {
         client(*client_context, Instant{}, window_bits),
         server(*server_context, Instant{}, window_bits) {}
 
-  // What `to` makes of the bytes, in pieces of `cut`.
+  // The message that `to` reads from the bytes, in pieces of `cut`.
   static std::string deliver(Machine& to, Bytes bytes, std::size_t cut) {
     std::string message;
     std::string pending;

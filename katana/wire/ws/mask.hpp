@@ -1,8 +1,8 @@
 // Masking: the exclusive or of RFC 6455 §5.3, sixteen bytes at a time (where there is no SSE2,
 // eight), while copying.
 //
-// A mask is the four bytes of the frame as a little-endian number; a caller that goes on with a
-// payload rotates it by the bytes that are done, so that every piece begins at its first byte.
+// A mask is the four bytes of the frame as a little-endian number. A caller that goes on with a
+// payload rotates the mask by the bytes that are done: every piece then begins at its first byte.
 //
 // Thread     any.
 // Allocates  never.
@@ -21,8 +21,8 @@
 
 namespace katana::ws {
 
-// Copying, because what was received belongs to the engine and may not be changed; the copy costs
-// no more than the same loop in place.
+// Copies, because received bytes belong to the engine and may not be changed. The copy costs no
+// more than the same loop in place.
 inline void copy_masked(char* to, const char* from, std::size_t count,
                         std::uint32_t mask) noexcept {
   std::size_t at = 0;

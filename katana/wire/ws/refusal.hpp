@@ -43,11 +43,11 @@ enum class Refusal : std::uint8_t {
   count_,
 };
 
-// What is said of a Refusal.
+// The code and the texts of a Refusal.
 struct RefusalText {
   CloseCode code;  // of the close frame
   Bytes name;      // label of the metric
-  Bytes sentence;  // at most 123 bytes: what a close frame holds beside its code
+  Bytes sentence;  // at most 123 bytes: the room of a close frame behind its code
 };
 
 // Code, label and sentence by Refusal.

@@ -1,7 +1,7 @@
 // States of one side of a WebSocket connection, and every transition between them.
 //
-// Machine moves by this table and by nothing else. docs/diagrams/websocket.md is drawn from it by
-// machine_test, which compares the two and draws anew when KATANA_UPDATE is set.
+// Machine moves by this table and by nothing else. machine_test draws docs/diagrams/websocket.md
+// from it and compares the two. It draws the diagram anew when KATANA_UPDATE is set.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ enum class State : std::uint8_t {
   message,    // part of a message has arrived
   answering,  // the other side's close frame has come; ours is due
   refused,    // the other side broke a rule; the close frame that says so is due
-  closing,    // our close frame is sent; what comes before the other side's is dropped
+  closing,    // our close frame is sent; frames before the other side's are dropped
   closed,     // nothing more is read
 };
 
-// What moves a connection from one state to the next.
+// The causes of a transition from one state to the next.
 enum class Cause : std::uint8_t {
   message_begins,  // the first piece of a message
   message_ends,    // the last piece of a message
@@ -68,8 +68,8 @@ inline constexpr std::array<Transition, 17> transitions = {{
     {State::closing, Cause::end, State::closed},
 }};
 
-// The state after `cause`; the same state means that the table has no such transition: a message
-// that comes in one piece leads from open to open.
+// The state after `cause`. The same state means that the table has no such transition. For example,
+// a message that comes in one piece leads from open to open.
 constexpr State state_after(State from, Cause cause) noexcept {
   for (const Transition& each : transitions) {
     if (each.from == from && each.cause == cause) return each.to;

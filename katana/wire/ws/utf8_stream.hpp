@@ -1,6 +1,6 @@
-// Utf8Stream: whether text that comes in pieces is UTF-8, said at the first byte that cannot be.
+// Utf8Stream: checks whether text that comes in pieces is UTF-8, up to the first byte that is not.
 //
-// Owns       what is still expected of a character that was cut.
+// Owns       the bytes that are still expected of a character that was cut.
 // Thread     a value.
 // Allocates  never.
 // Fails      check() is false; the text is then over.

@@ -1,8 +1,9 @@
-// Invariant: whatever the bytes and wherever they are cut, a machine reports the same messages and
-// the same end; text is UTF-8, nothing is larger than its limit, and what waits for more bytes is
-// never more than a control frame.
+// Invariant: however the bytes are cut, a machine reports the same messages and the same end. Text
+// is UTF-8, and no message is larger than its limit. No more than a control frame waits for more
+// bytes.
 //
-// The input is two bytes of options, four that choose places to cut, and what the peer sends.
+// The input is two bytes of options, four that choose places to cut, and the bytes of the other
+// side.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -52,7 +53,7 @@ void take_data(const World& world, const Machine& machine, const Step& step, std
   seen.push_back({step.event, step.text, Refusal::none, message});
 }
 
-// What comes of a compressed message that is whole; the last of it, or a refusal.
+// Unpacks a whole compressed message. Returns its last step, or a refusal.
 Step unpack(const World& world, Machine& machine, Bytes packed, std::vector<Seen>& seen) {
   std::string message;
   for (;;) {

@@ -47,7 +47,7 @@ bool Drawing::fits_all(const Nodes& nodes, const Value& value) const {
 }
 
 Value Drawing::draw(const Nodes& given, Bytes name, std::size_t depth) {
-  // What has alternatives is drawn again when they contradict one another.
+  // A schema with alternatives is drawn again when they contradict each other.
   const bool is_simple = std::ranges::none_of(given, &Node::has_applicators);
   for (std::size_t tries = is_simple ? 1 : 6; tries > 0; --tries) {
     const Nodes all = expanded(given, depth);

@@ -33,7 +33,7 @@ void append_utf8(std::string& text, char32_t code) {
   }
 }
 
-// What of printable ASCII is in none of them.
+// The printable ASCII characters that are in none of the ranges.
 Ranges all_but(const Ranges& ranges) {
   Ranges made;
   for (char32_t code = 0x20; code < 0x7f; ++code) {
@@ -49,8 +49,8 @@ const Ranges word = {{'a', 'z'}, {'A', 'Z'}, {'0', '9'}, {'_', '_'}};
 const Ranges space = {{' ', ' '}, {'\t', '\t'}};
 const Ranges letters = {{'a', 'z'}, {'A', 'Z'}};
 
-// The expression is read and drawn from in one go, by recursive descent. What is not chosen, of
-// alternatives and of repetitions, is read without being drawn.
+// Reads the expression and draws from it in one pass, by recursive descent. Alternatives and
+// repetitions that are not chosen are read without a draw.
 class Drawer {
  public:
   Drawer(Bytes pattern, Random& random, std::size_t more)
@@ -203,7 +203,7 @@ class Drawer {
     return true;
   }
 
-  // What an escape stands for: a set, or one character in `code`.
+  // The meaning of an escape: a set, or one character in `code`.
   std::optional<Ranges> escaped_set(std::optional<char32_t>& code) {
     left_.remove_prefix(1);
     if (left_.empty()) return std::nullopt;
@@ -244,7 +244,7 @@ class Drawer {
     return std::nullopt;
   }
 
-  // Of Unicode the letters, digits and such that ASCII has.
+  // The ASCII characters of a Unicode property, such as letters and digits.
   static Ranges property(Bytes name, bool is_negated) {
     Ranges made = letters;
     if (name.starts_with('N') || name == "Digit") made = digits;

@@ -1,4 +1,4 @@
-// SampleOptions: how data is drawn from schemas.
+// SampleOptions: options for drawing data from schemas.
 //
 // Owns       itself.
 // Thread     a value.
@@ -13,16 +13,16 @@
 namespace katana::schema {
 
 struct SampleOptions {
-  // `example`, `examples` and `default` of a schema are taken.
+  // Uses `example`, `examples` and `default` of a schema.
   bool examples = true;
-  // Of 1024 optional members so many are there, at the outermost level.
+  // The number of optional members that are present, out of 1024, at the outermost level.
   std::uint32_t optional_per_1024 = 700;
-  std::size_t items_max = 4;  // of a list, unless more are wanted
-  std::size_t depth_max = 6;  // of what is optional
+  std::size_t items_max = 4;  // items of a list, unless the schema requires more
+  std::size_t depth_max = 6;  // levels down to which optional parts are drawn
   std::size_t tries_max = 64;
-  // Of base/values/step_budget.hpp, for what is drawn without a budget.
+  // The steps (base/values/step_budget.hpp) of a draw without a budget.
   std::uint64_t steps_max = 100 * StepBudget::steps_default;
-  // Leaves out what the other side alone sends.
+  // Leaves out members that only the other side sends.
   Direction direction = Direction::any;
 };
 

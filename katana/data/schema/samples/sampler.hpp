@@ -1,21 +1,21 @@
-// Sampler: data that a schema takes, drawn from a seed: for mock servers, load and tests.
+// Sampler: draws data that fits a schema from a seed, for mock servers, load and tests.
 //
 //   schema::Sampler sampler(4711);
 //   Result<container::Value> user = sampler.draw(schema);
 //
-// `const`, `enum`, `example`, `examples` and `default` are used where they are there, by choice.
-// Otherwise bounds, lengths, patterns and formats decide, and where they leave it open a name such
-// as "email" or "city" does, so that what is drawn reads well. Random parts stay small: a few
-// items, optional members now and then, and fewer of both the deeper they are.
+// The sampler uses `const` and `enum`, and optionally `example`, `examples` and `default`.
+// Otherwise bounds, lengths, patterns and formats decide. If they do not, the name of the member
+// does, such as "email" or "city", for realistic data. Random parts stay small: a few items,
+// optional members now and then, and fewer of both at deeper levels.
 //
 // Owns       its random numbers.
 // Borrows    the schema, for the call.
 // Thread     one.
 // Allocates  freely.
-// Fails      when nothing that was drawn fits, as for a schema that takes nothing, with the first
-//            fault of the last try.
-// Invariant  what is drawn fits: it was checked. The same seed, options and schemas give the same
-//            data on every machine.
+// Fails      when no try fits, as for a schema that accepts nothing, with the first finding of the
+//            last try.
+// Invariant  drawn data fits, because it was checked. The same seed, options and schemas give the
+//            same data on every machine.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,12 @@ class Sampler {
   explicit Sampler(std::uint64_t seed, SampleOptions options = {}) noexcept
       : random_(seed), options_(options) {}
 
-  // Code::unavailable after SampleOptions::tries_max, Code::resource_exhausted after steps_max.
-  // Draws before it count.
+  // Draws a value. Fails with Code::unavailable after SampleOptions::tries_max tries, and with
+  // Code::resource_exhausted after steps_max steps. The result depends on earlier draws.
   Result<container::Value> draw(const Schema& schema);
-  // The same within a budget, of a request for example.
+  // The same within a budget, such as that of a request.
   Result<container::Value> draw(const Schema& schema, StepBudget& budget);
-  // For callers that draw more from the same seed.
+  // The random numbers, for callers that draw more from the same seed.
   Random& random() noexcept { return random_; }
 
  private:

@@ -1,5 +1,5 @@
-// What is drawn fits: of schemas with every keyword, and of those of the JSON Schema Test Suite
-// that take something (`tools/matrix json_schema` brings them).
+// Drawn data fits schemas with every keyword, and those of the JSON Schema Test Suite that accept
+// any data (`tools/matrix json_schema` downloads them).
 #include "katana/data/schema/samples/sampler.hpp"
 
 #include <gmock/gmock.h>

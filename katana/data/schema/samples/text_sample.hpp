@@ -1,8 +1,8 @@
-// Texts that read like what they stand for: by format, and by the name of the member.
+// Realistic sample texts, by format and by the name of the member.
 //
 // Thread     any.
 // Allocates  the text.
-// Fails      none for a format that is not known.
+// Fails      draw_format() returns std::nullopt for an unknown format.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace katana::schema {
 
-// Of formats of JSON Schema and of OpenAPI's registry.
+// Draws a text of a format of JSON Schema or of OpenAPI's registry.
 std::optional<std::string> draw_format(Bytes format, Random& random);
-// Words of `least` to `most` characters, all ASCII. `name` is that of the member, or empty.
+// Draws words of `least` to `most` ASCII characters. `name` is the name of the member, or empty.
 std::string draw_words(Bytes name, std::size_t least, std::size_t most, Random& random);
 
 }  // namespace katana::schema

@@ -32,15 +32,15 @@ class BrotliEncoder final : public Encoder {
     std::size_t left = input.size();
     const auto* next = reinterpret_cast<const std::uint8_t*>(input.data());
     std::size_t made = 0;
-    // Once more after output, too: it takes the last input while output waits, and what it makes of
-    // that comes with the next call.
+    // The loop runs once more after output: the encoder takes the last input while output waits,
+    // and its result comes with the next call.
     do {
-      std::size_t capacity = 0;  // its output is taken from where it has it
+      std::size_t capacity = 0;  // its output is in its own memory
       if (BrotliEncoderCompressStream(state_, operation, &left, &next, &capacity, nullptr,
                                       nullptr) == BROTLI_FALSE) {
         throw std::bad_alloc();  // the only way in which it fails
       }
-      made = 0;  // all that there is
+      made = 0;  // all of it
       const std::uint8_t* const bytes = BrotliEncoderTakeOutput(state_, &made);
       out.append({reinterpret_cast<const char*>(bytes), made});
     } while (left > 0 || made > 0);
@@ -64,7 +64,7 @@ class BrotliDecoder final : public Decoder {
   std::size_t memory_bytes() const noexcept override { return sizeof(*this) + taken_; }
 
  private:
-  // In front of each piece stands its size: the library does not say it again.
+  // The size is stored in front of each piece: the library does not repeat it.
   static constexpr std::size_t size_bytes = alignof(std::max_align_t);
   static void* take(void* self, std::size_t bytes) {
     void* const memory = std::malloc(size_bytes + bytes);

@@ -12,7 +12,7 @@
 namespace katana::coding {
 namespace {
 
-// Room that `out` is given at a time.
+// The room that `out` gets at a time.
 constexpr std::size_t step_bytes = 4096;
 
 class ZstdEncoder final : public Encoder {
@@ -20,7 +20,7 @@ class ZstdEncoder final : public Encoder {
   explicit ZstdEncoder(const EncoderOptions& options) : context_(ZSTD_createCCtx()) {
     if (context_ == nullptr) throw std::bad_alloc();
     set(ZSTD_c_compressionLevel, std::clamp(options.zstd_level, 1, 19));
-    // No more than 23, which every peer takes (RFC 9659 §3).
+    // At most 23, which every decoder accepts (RFC 9659 §3).
     set(ZSTD_c_windowLog, std::clamp(options.window_bits, 16, 23));
   }
   ~ZstdEncoder() override { ZSTD_freeCCtx(context_); }

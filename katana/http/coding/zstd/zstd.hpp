@@ -2,8 +2,8 @@
 //
 // Owns       nothing.
 // Thread     any.
-// Allocates  what it makes does; see encoder.hpp, decoder.hpp.
-// Fails      likewise.
+// Allocates  in its encoders and decoders; see encoder.hpp, decoder.hpp.
+// Fails      as its encoders and decoders.
 #pragma once
 
 #include "katana/http/coding/codec.hpp"

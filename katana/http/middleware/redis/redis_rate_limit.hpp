@@ -1,17 +1,18 @@
-// RedisRateLimit: a limit for rate_limit() that all instances keep together, in Redis.
+// RedisRateLimit: a limit for rate_limit() that all instances share in Redis.
 //
 //   RateLimitOptions options{.per_second = 50, .burst = 100};
 //   options.shared_limit =
 //       std::make_shared<RedisRateLimit>(redis, options.per_second, options.burst);
 //   router.use(rate_limit(options));
 //
-// See stores/redis/shared_rate.hpp for what an instance leases, so that most requests ask no
-// server, and for what that may admit beyond the rate.
+// An instance leases requests, and most requests need no call of the server. See
+// stores/redis/shared_rate.hpp for the leases, and for the requests that they may admit beyond the
+// rate.
 //
 // Owns       a SharedRate.
 // Thread     any reactor's.
-// Allocates  as SharedRate does; look() not but for keys that are refused.
-// Fails      never: a verdict that is not known, and then no request asks for a while.
+// Allocates  as SharedRate does; look() allocates only for keys that are refused.
+// Fails      never: the verdict is then unknown, and no request calls Redis for a while.
 #pragma once
 
 #include <optional>
@@ -24,7 +25,7 @@ namespace katana {
 
 class RedisRateLimit final : public SharedLimit {
  public:
-  // Whether requests pass while Redis cannot be asked is for RateLimitOptions::when_unknown to say.
+  // RateLimitOptions::when_unknown decides whether requests pass while Redis is not available.
   RedisRateLimit(redis::Client client, redis::SharedRateOptions options)
       : rate_(std::move(client), std::move(options)) {}
   RedisRateLimit(redis::Client client, double per_second, std::uint32_t burst)

@@ -8,7 +8,7 @@ namespace {
 
 class RedisRateLimitTest : public redis::RedisTest {
  protected:
-  // As the middleware asks.
+  // Takes a request as the middleware does.
   SharedLimit::Verdict take(SharedLimit& limit, const std::string& key) {
     if (const auto known = limit.look(key, reactor().now())) return *known;
     return run(limit.ask(key));
@@ -18,7 +18,8 @@ class RedisRateLimitTest : public redis::RedisTest {
     for (int each = 0; each < requests; ++each) passing += take(limit, key).passes ? 1 : 0;
     return passing;
   }
-  // Who waits as long as a busy machine takes: what is not known in a tenth of a second passes.
+  // Options with a timeout for a busy machine: with a tenth of a second, an unknown verdict would
+  // pass.
   static redis::SharedRateOptions patient() {
     redis::SharedRateOptions options;
     options.per_second = 0.01;

@@ -1,4 +1,4 @@
-// The forms of the epoll engine on real sockets: listeners, descriptors that run out, waking and
+// The forms of the epoll engine on real sockets: listeners, exhausted descriptors, waking and
 // waiting.
 #include "katana/net/engine/accept_cases_test.hpp"
 #include "katana/net/engine/break_cases_test.hpp"

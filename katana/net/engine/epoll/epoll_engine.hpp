@@ -7,15 +7,15 @@
 // Invariant  a link in use has generation == the one in its Link; events of older generations
 //            are ignored.
 //
-// Both forms share this file. Edge-triggered must remember what it did not read (`unread`);
-// level-triggered must take back interest that it does not want to hear of. Every `if constexpr
-// (trigger == …)` below is such a line.
+// Both forms share this file. Edge-triggered must remember the input that it did not read
+// (`unread`). Level-triggered must remove interest in events that it does not want. Each `if
+// constexpr (trigger == …)` below marks such a difference.
 //
 // System calls of a request on a kept connection: recv and send, and a share of epoll_wait. A recv
 // that fills less than the buffer has drained the socket: there is no second recv to see EAGAIN.
 // System calls of a connection with one request: accept4, recv, send, close. Options are inherited
-// from the listener; the first recv comes before EPOLL_CTL_ADD, which a link that is closed by then
-// never needs; close() takes a descriptor out of the set, so there is no EPOLL_CTL_DEL.
+// from the listener. The first recv comes before EPOLL_CTL_ADD: a link that is closed by then never
+// needs it. A close() takes a descriptor out of the set: there is no EPOLL_CTL_DEL.
 #pragma once
 
 #include <sys/epoll.h>
@@ -42,10 +42,10 @@
 
 namespace katana::engine {
 
-// What epoll tells of a link.
+// When epoll reports a link.
 enum class Trigger : std::uint8_t {
-  edge,   // EPOLLET: that something arrived, once; what was left is remembered
-  level,  // that something is there, in each turn; interest is taken back to pause
+  edge,   // EPOLLET: once per arrival; the engine remembers unread input
+  level,  // in each turn while input is there; a pause removes the interest
 };
 
 template <Trigger trigger, class S, class Rules = Decided>
@@ -107,12 +107,12 @@ class EpollEngine {
     return listener;
   }
 
-  // As the kernel has it. REQUIRES one that listen() gave.
+  // The port that the kernel reports. REQUIRES a result of listen().
   std::uint16_t port(Listener listener) const { return port_of(socket(listener)); }
-  // -1: it is closed. REQUIRES one that listen() gave.
+  // -1: it is closed. REQUIRES a result of listen().
   int socket(Listener listener) const { return listeners_[listener].fd; }
 
-  // A socket that connects takes no bytes, as one whose other side does not read.
+  // A connecting socket takes no bytes, like one whose other side does not read.
   Result<Link> connect(const ConnectOptions& options) {
     if (slots_.is_full()) return std::unexpected(no_link_left(slots_.links_max()));
     auto opened = open_connection(options);
@@ -120,7 +120,7 @@ class EpollEngine {
     return add_watched(*opened);
   }
 
-  // No system call: epoll has not been told of the socket yet.
+  // Costs no system call: epoll does not know the socket yet.
   int detach(Link link) {
     Slot* const slot = find(link);
     KATANA_REQUIRE(slot != nullptr && !slot->in_set);
@@ -128,13 +128,13 @@ class EpollEngine {
     free_slot(link, *slot);
     return fd;
   }
-  // The next turn() tells of input that is already there.
+  // The next turn() reports input that is already there.
   Result<Link> adopt(int socket) {
     KATANA_REQUIRE(!slots_.is_full());
     if (!rules_.inherited_options) set_stream_options(socket);
     return add_watched(socket);
   }
-  // By SO_LINGER of zero.
+  // Resets by SO_LINGER of zero.
   void discard(int socket) {
     reset_on_close(socket);
     ::close(socket);
@@ -146,13 +146,13 @@ class EpollEngine {
     return slot->failure;
   }
 
-  // Takes the listeners' interest back; connections wait in their queues.
+  // Removes the listeners' interest; connections wait in their queues.
   void pause_accept() { set_accept_paused(true); }
-  // While the table of links is full it takes effect with the next close().
+  // While the table of links is full this takes effect with the next close().
   void resume_accept() { set_accept_paused(false); }
 
-  // They close handshake_grace later, in a turn(). A listener shared with another process is left
-  // to it at once.
+  // The listeners close handshake_grace later, in a turn(). A listener shared with another process
+  // is left to it at once.
   void close_listeners() {
     if (closing_at_ != never) return;
     for (ListenSocket& listener : listeners_) {
@@ -165,12 +165,12 @@ class EpollEngine {
     closing_at_ = clocks_.now + handshake_grace;
     set_accept_paused(false);
   }
-  // Its descriptor is then left, not emptied.
+  // close_listeners() then leaves its queue as it is.
   void hand_over(Listener listener) { listeners_[listener].shared = true; }
   // False once close_listeners() has closed them all; pausing does not count.
   bool accepting() const { return !listeners_closed_; }
 
-  // One send or sendmsg now; the rest goes when epoll tells of room (EPOLLOUT).
+  // One send or sendmsg now; the rest goes when epoll reports room (EPOLLOUT).
   [[gnu::always_inline]] Sent send(Link link, std::span<const iovec> gathered,
                                    std::size_t& accepted) {
     accepted = 0;
@@ -185,7 +185,7 @@ class EpollEngine {
     return send_later(link, *slot, count, accepted);
   }
 
-  // The file by sendfile, never waiting for the socket.
+  // Sends the file by sendfile, and never waits for the socket.
   Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
                  std::size_t& accepted) {
     accepted = 0;
@@ -198,9 +198,10 @@ class EpollEngine {
     return sent.full ? wait_until_writable(link, *slot) : Sent::completed;
   }
 
-  // No system call. Level: interest is taken back when the kernel tells of the link meanwhile.
+  // Costs no system call. Level: the interest is removed when the kernel reports the link
+  // meanwhile.
   void pause_receive(Link link) {
-    // Nothing is told to the kernel: most pauses end before another byte arrives.
+    // The kernel is not told: most pauses end before another byte arrives.
     if (Slot* const slot = find(link)) slot->paused = true;
   }
 
@@ -224,7 +225,7 @@ class EpollEngine {
     }
   }
 
-  // shutdown(SHUT_WR): the other side sees the end behind what the kernel has.
+  // Calls shutdown(SHUT_WR): the other side sees the end after the kernel's bytes.
   void shutdown_send(Link link) {
     if (Slot* const slot = find(link)) ::shutdown(slot->fd, SHUT_WR);
   }
@@ -237,7 +238,7 @@ class EpollEngine {
     free_slot(link, *slot);
   }
 
-  // By SO_LINGER of zero: what the kernel has not sent is dropped.
+  // Resets by SO_LINGER of zero: bytes that the kernel has not sent are dropped.
   void reset(Link link) {
     if (Slot* const slot = find(link)) reset_on_close(slot->fd);
     close(link);
@@ -265,7 +266,7 @@ class EpollEngine {
     }
   }
 
-  // By the eventfd; any thread, after start().
+  // Wakes by the eventfd; any thread, after start().
   void wake() noexcept {
     const std::uint64_t one = 1;
     // Ignored: the only failure is a full counter, and then the reactor has been woken already.
@@ -288,7 +289,7 @@ class EpollEngine {
       finish_listeners();
   }
 
-  // Of the last turn(); before the first, of the construction.
+  // The time of the last turn(); before the first one, of the construction.
   Instant now() const { return clocks_.now; }
   // CLOCK_MONOTONIC at this moment; any thread.
   Instant read_clock() const noexcept { return read_monotonic(); }
@@ -305,18 +306,18 @@ class EpollEngine {
     std::uint32_t generation = 1;
     union {
       std::uint32_t next_free = 0;
-      std::uint32_t interest;  // what epoll was told, once `in_set`
+      std::uint32_t interest;  // the interest that epoll has, once `in_set`
     };
     std::uint32_t receive_max = 0;
-    std::uint16_t failure = 0;  // what the kernel said when it broke, and does not say again
-    bool in_set : 1 = false;    // it was told at all
+    std::uint16_t failure = 0;  // kernel's reason of the break, which it reports once
+    bool in_set : 1 = false;    // epoll knows the descriptor
     bool paused : 1 = false;
     bool send_pending : 1 = false;
     bool input_ended : 1 = false;
     bool unread : 1 = false;    // readiness that was reported and not used up
     bool end_seen : 1 = false;  // edge: the end of the stream was reported, and will not be again
     bool listed : 1 = false;    // already in unread_links_
-    bool broken : 1 = false;    // what is left can be read, and behind it is the end
+    bool broken : 1 = false;    // the rest can be read; the end follows
     bool break_told : 1 = false;
   };
   static_assert(sizeof(Slot) == 20);
@@ -419,8 +420,7 @@ class EpollEngine {
     return wait_until_writable(link, slot);
   }
 
-  // It takes nothing more. The kernel tells of the end that this makes, as of one that the other
-  // side made.
+  // Ends a link that cannot send any more. The kernel reports this end like one of the other side.
   KATANA_RARE static Sent break_off(Slot& slot, int failure) {
     if (slot.break_told) return Sent::failed;
     slot.failure = static_cast<std::uint16_t>(failure);
@@ -466,8 +466,8 @@ class EpollEngine {
     }
     if ((event.events & EPOLLOUT) != 0 && slot->send_pending) {
       slot->send_pending = false;
-      // Edge-triggered keeps the interest: it is told once per change, and a second change costs no
-      // system call.
+      // Edge-triggered keeps the interest: epoll reports it once per change, and a second change
+      // costs no system call.
       if constexpr (trigger == Trigger::level) {
         want(link, *slot, slot->interest & ~std::uint32_t{EPOLLOUT});
       }
@@ -482,7 +482,7 @@ class EpollEngine {
     if (index == wake_kind) {
       std::uint64_t count;
       (void)!::read(wake_, &count,
-                    sizeof count);  // resets the counter; what was posted is found by on_turn()
+                    sizeof count);  // resets the counter; on_turn() finds posted messages
     } else if ((index & watcher_kind) == 0) {
       accepts_due_.push_back(index);
     } else if (Watcher* const watcher = watchers_[index & ~watcher_kind].watcher) {
@@ -490,8 +490,8 @@ class EpollEngine {
     }
   }
 
-  // One recv; after it the link may be gone. A receive that fills less than the buffer has
-  // drained the socket, unless the end of the stream is known to stand behind it.
+  // One recv; after it the link may be gone. A receive that fills less than the buffer has drained
+  // the socket, unless the end of the stream is known to follow.
   void receive(Link link, Slot& slot) {
     if ((unsigned{slot.paused} | unsigned{slot.input_ended}) != 0) [[unlikely]] {
       slot.unread = true;
@@ -534,8 +534,8 @@ class EpollEngine {
     }
   }
 
-  // Of a link that is not read at present; once. The rest is read when it is resumed. The kernel
-  // would go on telling of it, and is not asked any more.
+  // Reports the break of a link that is not read at present, once. The rest is read when it is
+  // resumed. The descriptor leaves the set, or the kernel would go on reporting it.
   KATANA_RARE void tell_break(Link link, Slot& slot) {
     if (slot.break_told) return;
     slot.break_told = true;
@@ -550,8 +550,8 @@ class EpollEngine {
     unread_links_.push_back(link);
   }
 
-  // Links that have more get a recv in turn with everybody else: a few, so that what has
-  // arrived since is not kept waiting, and more when there are many events.
+  // Links with unread input get one recv each in turn. Only a few per turn: input that arrived
+  // since does not wait long. More of them when there are many events.
   void read_what_was_left(std::size_t events) {
     const std::size_t count =
         std::min(unread_links_.size(), std::max(events / 4, Decided::left_per_turn_min));
@@ -696,7 +696,7 @@ class EpollEngine {
   std::array<epoll_event, Decided::events_per_wait_max> events_;
 };
 
-// The two forms as templates of a sink alone, which is what a reactor is instantiated with.
+// The two forms as templates of a sink alone, as a reactor needs them.
 template <class S>
 class EpollEdgeEngine final : public EpollEngine<Trigger::edge, S> {
   using EpollEngine<Trigger::edge, S>::EpollEngine;

@@ -1,4 +1,4 @@
-// The forms of the epoll engine on real sockets: the contract, and what it costs.
+// The forms of the epoll engine on real sockets: the contract, and its cost.
 #include "katana/net/engine/epoll/epoll_forms_test.hpp"
 #include "katana/net/engine/stream_cases_test.hpp"
 #include "katana/net/engine/system_calls_test.hpp"
@@ -31,7 +31,7 @@ KATANA_TEST(a_connection_with_one_request_costs_accept_recv_send_and_close) {
   EXPECT_EQ(system_calls.control, 0u);
   EXPECT_EQ(system_calls.option, 0u);
   EXPECT_EQ(system_calls.accept, 2u);  // the second finds that no other one waits
-  EXPECT_EQ(system_calls.peer, 0u);    // the first has said who it is
+  EXPECT_EQ(system_calls.peer, 0u);    // the accept returned the address
 }
 
 KATANA_TEST(a_request_on_a_kept_connection_costs_recv_and_send) {
@@ -108,13 +108,13 @@ KATANA_TEST(a_link_paused_and_resumed_before_anything_came_costs_no_system_call)
   EXPECT_EQ(system_calls.control, 0u);
 }
 
-// ---- what each decision saves ----
+// ---- savings of each decision ----
 
 class EpollUndone : public EngineTest<Undone> {
  protected:
   ~EpollUndone() override { Undone::rules = Undone::all; }
 
-  // The system calls of a connection that asks once and is then closed by the server.
+  // Counts the system calls of a connection with one request that the server then closes.
   static SystemCalls calls_of_a_connection(const Undecided& rules) {
     Undone::rules = rules;
     TestServer server;

@@ -1,5 +1,5 @@
-// Rules: what the epoll engine decided, each a constant, and the same as variables, to measure
-// what a decision is worth.
+// Rules: the decisions of the epoll engine, as constants, and again as variables, to measure the
+// gain of each decision.
 //
 // Owns       nothing.
 // Thread     any; read by the engine's.
@@ -14,12 +14,12 @@
 
 namespace katana::engine {
 
-// The product's; the default of EpollEngine.
+// The decisions of the product; the default of EpollEngine.
 struct Decided {
   // A recv that fills less than the buffer has drained the socket. True: recv again until EAGAIN
   // (edge-triggered only).
   static constexpr bool read_again = false;
-  // Read right after the accept, before EPOLL_CTL_ADD. False: wait for epoll to tell of the bytes.
+  // Reads right after the accept, before EPOLL_CTL_ADD. False: waits until epoll reports the bytes.
   static constexpr bool first_read = true;
   // TCP_DEFER_ACCEPT on listeners whose clients speak first.
   static constexpr bool deferred_accept = true;
@@ -27,18 +27,18 @@ struct Decided {
   static constexpr bool inherited_options = true;
   // close() takes a descriptor out of the set. True: EPOLL_CTL_DEL before it.
   static constexpr bool delete_before_close = false;
-  // Close at once. True: together, when the turn ends.
+  // Closes at once. True: all together, when the turn ends.
   static constexpr bool close_at_turn_end = false;
-  // A flood of new connections starves no connection.
+  // The limit keeps a flood of new connections from starving existing ones.
   static constexpr int accepts_per_event_max = 64;
   static constexpr int events_per_wait_max = 1024;
-  // Links that were not read to the end, and are read again, however few events a turn has.
+  // The least number of links per turn that are read again, because they were not read to the end.
   static constexpr std::size_t left_per_turn_min = 4;
-  // Those that the reactor refuses are most of a flood, and a turn with so many is long enough.
+  // Refused connections are most of a flood; after so many the turn is long enough.
   static constexpr int refusals_per_event_max = 8;
 };
 
-// Of the ablation experiments and the tests of the contract: set before the engine is made.
+// For the ablation experiments and the tests of the contract; set before the engine is made.
 struct Undecided {
   bool read_again = Decided::read_again;  // edge-triggered only
   bool first_read = Decided::first_read;  // false: one epoll_wait more for each connection

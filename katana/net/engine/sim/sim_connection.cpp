@@ -93,7 +93,7 @@ void SimConnection::arrive(SimSide writer, std::uint32_t epoch, Bytes bytes) {
   if (at(writer).epoch != epoch) return;
   const SimSide reader = other_side(writer);
   if (at(reader).closed) {
-    // It will not be read: a kernel answers with a reset.
+    // The bytes will not be read: a kernel answers with a reset.
     if (network_.chance(network_.faults().close_resets)) {
       abandon(reader);
     } else {
@@ -200,7 +200,7 @@ void SimConnection::notify(SimSide side) {
   if (at(side).end != nullptr) at(side).end->on_stream(*this);
 }
 
-// A connection that is over on the server's side is not reset any more.
+// A connection that is over on the server's side is no longer reset.
 void SimConnection::cancel_break_if_over() {
   if (at(SimSide::server).closed || at(SimSide::server).broken) network_.cancel(break_event_);
 }

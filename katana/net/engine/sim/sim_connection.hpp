@@ -17,7 +17,7 @@
 //   close()       as finish(); with input unread, or when more arrives later, broken()
 //                 (faults.close_resets)
 //   reset()       broken(), behind the bytes in flight or overtaking them (faults.reset_loses)
-//   break_both()  both sides see broken() at once; what was in flight is lost
+//   break_both()  both sides see broken() at once; bytes in flight are lost
 #pragma once
 
 #include <array>
@@ -40,18 +40,17 @@ constexpr SimSide other_side(SimSide side) {
   return side == SimSide::server ? SimSide::peer : SimSide::server;
 }
 
-// What became of the server's end of a connection.
+// The state of the server's end of a connection.
 //   connecting  the handshake is not over
 //   queued      waits to be accepted
 //   open        the reactor has it
 //   closed      refused, or closed or reset by the reactor
 enum class SimLink : std::uint8_t { connecting, queued, open, closed };
 
-// One end of a connection. on_stream() says that something has changed: bytes, an end, room, a
-// break.
+// One end of a connection. on_stream() reports a change: bytes, an end, room, or a break.
 class SimEnd {
  public:
-  // Within the network's event; the end asks the connection what has changed.
+  // Called within the network's event; the end asks the connection for the change.
   virtual void on_stream(SimConnection& connection) = 0;
 
  protected:
@@ -63,20 +62,20 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   // Windows: bytes that the writer may have written and the reader not acknowledged; 1 or more.
   SimConnection(SimNetwork& network, std::size_t to_peer_window, std::size_t to_server_window);
 
-  std::uint64_t number() const noexcept { return number_; }  // from 1, as the trace shows it
-  SimNetwork& network() noexcept { return network_; }        // which it belongs to
+  std::uint64_t number() const noexcept { return number_; }  // from 1; the trace shows it
+  SimNetwork& network() noexcept { return network_; }        // the network it belongs to
 
   // ---- handshake -----------------------------------------------------------------------------
 
-  // The server's side answered: the peer may write after a delay, and the server sees established()
+  // The server's side answered. The client may write after a delay; the server sees established()
   // after two.
   void establish();
-  bool opened() const noexcept { return opened_; }            // the peer knows
+  bool opened() const noexcept { return opened_; }            // the client knows
   bool established() const noexcept { return established_; }  // the server knows
 
-  // ---- what each side does; `side` is the one that acts --------------------------------------
+  // ---- actions of each side; `side` is the one that acts ---------------------------------------
 
-  // null: the end hears nothing more.
+  // Sets the receiver of on_stream(); null: no further calls.
   void attach(SimSide side, SimEnd* end) noexcept { at(side).end = end; }
   void write(SimSide side, Bytes bytes);  // REQUIRES that this side has not ended
   // Bytes that write() can put on the wire now.
@@ -88,7 +87,8 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   void reset(SimSide side);
   void break_both();
 
-  // ---- what each side sees -------------------------------------------------------------------
+  // ---- state that each side sees
+  // -----------------------------------------------------------------
 
   // Bytes that take() can give.
   std::size_t arrived(SimSide side) const noexcept { return from(side).arrived.size(); }
@@ -97,7 +97,7 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   bool broken(SimSide side) const noexcept { return at(side).broken; }  // a reset has arrived here
   // Takes bytes out; they count as unread until acknowledge().
   std::string take(SimSide side, std::size_t count);
-  // Puts back what was taken last.
+  // Puts back the bytes that the last take() returned.
   void give_back(SimSide side, Bytes bytes) { from(side).arrived.insert(0, bytes); }
   void acknowledge(SimSide side, std::size_t count);
 
@@ -117,13 +117,13 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   struct Side {
     SimEnd* end = nullptr;
     bool closed = false;  // alone: it takes and sends nothing more
-    bool broken = false;  // by the other side or the network, and it knows
+    bool broken = false;  // by the other side or the network, and visible here
 
     std::size_t window = 0;
     std::string waiting;
     std::size_t outstanding = 0;  // on the wire, arrived, or taken and not acknowledged
-    std::uint32_t epoch = 0;      // what was sent in an earlier one never arrives
-    Instant arrival{};            // of what was sent last; the stream keeps its order
+    std::uint32_t epoch = 0;      // bytes of an earlier epoch never arrive
+    Instant arrival{};            // of the last sent bytes; the stream keeps its order
     bool finish_wanted = false;
     bool finish_sent = false;
     std::string arrived;  // at the other side

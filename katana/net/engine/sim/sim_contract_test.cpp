@@ -17,8 +17,8 @@ namespace {
 TEST_F(CalmTest, a_round_trip_takes_the_delays_and_no_more) {
   const Instant start = network.now();
   greet();
-  // The handshake is one and a half of a round trip, with the bytes behind its last part; the echo
-  // half a one more.
+  // The handshake takes one and a half round trips, with the bytes behind its last part; the echo
+  // takes half a round trip more.
   EXPECT_GE((network.now() - start).ns, microseconds(200).ns);
   EXPECT_LE((network.now() - start).ns, microseconds(1'300).ns);
   EXPECT_EQ(peer.link_state(), SimLink::open);
@@ -42,7 +42,7 @@ TEST_F(CalmTest, a_turn_goes_on_to_the_next_event_or_by_its_wait) {
   EXPECT_TRUE(ran);
   EXPECT_EQ(server.engine.now(), start + seconds(7));
 
-  // Time passes without a wait, too: a reactor that never waits still gets on.
+  // Time passes without a wait, too: a reactor that never waits still makes progress.
   const Instant before = server.engine.now();
   server.engine.turn(Duration{0});
   EXPECT_GT(server.engine.now(), before);
@@ -385,7 +385,7 @@ TEST_F(CalmTest, what_waits_in_a_listener_that_is_handed_over_is_its_next_owners
   }));
   EXPECT_EQ(server.accepted, 1u);
   EXPECT_EQ(next.accepted, 3u);
-  peer.send("!");  // who was there stays
+  peer.send("!");  // existing clients stay
   EXPECT_TRUE(turn_until([&] { return peer.received() == "hello!"; }));
 }
 
@@ -541,7 +541,7 @@ TEST_F(CalmTest, output_that_the_engine_copied_arrives_after_its_memory_and_its_
   EXPECT_EQ(server.engine.counters().sends_copied, 1u);
 }
 
-// ---- what the reactor owes ---------------------------------------------------------------------
+// ---- obligations of the reactor ---------------------------------------------------------------
 
 class LendingTest : public CalmTest {
  protected:
@@ -554,7 +554,7 @@ class LendingTest : public CalmTest {
     network.set_faults(faults);
   }
 
-  // Around the server, which learns what on_sent() will tell it.
+  // Sends past the server, which still learns what on_sent() will report.
   Sent send(std::string& bytes) {
     EchoServer::Client& client = only_client();
     EXPECT_TRUE(client.outbox.write(bytes));

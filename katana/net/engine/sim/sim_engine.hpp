@@ -1,6 +1,6 @@
 // SimEngine: the engine contract in virtual time on a virtual network.
 //
-// Owns       see SimKernel, which it is but for the calls of the Sink.
+// Owns       see SimKernel; SimEngine adds the calls of the Sink.
 // Borrows    the sink and the network; both must outlive it.
 // Allocates  per event; this is a test's tool.
 // Thread     the network's; wake() any.
@@ -11,15 +11,16 @@
 //   SimEngine<Server> engine(Options{}, server, network);  // or net::ReactorOn<SimEngine>
 //   (void)engine.start();
 //   const Listener listener = *engine.listen({});
-//   SimPeer peer(network);
-//   peer.connect(engine.port(listener));
-//   peer.send("hello");
-//   peer.finish();
-//   while (!peer.over()) engine.turn(seconds(1));
-//   EXPECT_EQ(peer.received(), "hello") << network.explain();
 //
-// The parameter is not constrained to a Sink: a reactor that holds its engine is incomplete when
-// it names it.
+//   SimPeer client(network);
+//   client.connect(engine.port(listener));
+//   client.send("hello");
+//   client.finish();
+//   while (!client.over()) engine.turn(seconds(1));
+//   EXPECT_EQ(client.received(), "hello") << network.explain();
+//
+// The parameter is not constrained to a Sink: a reactor that holds its engine is still incomplete
+// when it names the engine's type.
 #pragma once
 
 #include "katana/net/engine/engine.hpp"

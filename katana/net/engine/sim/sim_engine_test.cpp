@@ -1,4 +1,4 @@
-// Seeds: whole runs under drawn faults, and what must hold in each of them.
+// Seeds: whole runs under drawn faults, and the properties of each run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST(SimEngine, without_losses_every_byte_comes_back_in_order_under_every_mix_of
     ASSERT_FALSE(::testing::Test::HasFailure()) << network.explain();
     add(sum, server.engine.counters());
   }
-  // The run met what it is about.
+  // The run met the cases that it tests.
   EXPECT_GT(sum.held_for_pause, 0u);
   EXPECT_GT(sum.fragments, 0u);
   EXPECT_GT(sum.ring_exhausted, 0u);
@@ -146,7 +146,7 @@ TEST(SimEngine, two_engines_share_a_port_and_a_network) {
   EXPECT_GT(second.accepted, 0u);
 }
 
-// One passes some of what it accepts to the other, which may close before it takes them.
+// One engine passes some of its connections to the other, which may close before it takes them.
 TEST(SimEngine, what_is_passed_between_engines_leaves_no_descriptor_open) {
   std::uint64_t adopted = 0, discarded = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -175,8 +175,8 @@ TEST(SimEngine, what_is_passed_between_engines_leaves_no_descriptor_open) {
   EXPECT_GT(discarded, 5u);
 }
 
-// With completions the peer may have read the reply, and have sent its next request, before the
-// reactor hears of its send.
+// With completions the client may have read the reply and sent its next request before the reactor
+// hears of its send.
 TEST(SimEngine, a_reply_may_be_answered_before_its_send_is_over) {
   bool met = false;
   for (std::uint64_t seed = 0; seed < 50 && !met; ++seed) {

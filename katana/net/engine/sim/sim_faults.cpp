@@ -9,7 +9,7 @@
 namespace katana::engine {
 namespace {
 
-// `frequent_max` is below 1024 where a fault that always happens would let nothing happen at all.
+// `frequent_max` is below 1024 for faults that would stop all progress if they always happened.
 struct ChanceField {
   const char* name;
   std::uint32_t SimFaults::* field;
@@ -78,7 +78,7 @@ SimRange draw_sizes(Random& random) {
   }
 }
 
-// No smaller ones: at a few bytes per round trip a transfer outlasts every timeout of a server.
+// Larger than a few bytes: with less per round trip a transfer outlasts every timeout of a server.
 SimRange draw_window(Random& random) {
   return random.below(4) == 0 ? draw_range(random, 256, 4 * 1024)
                               : draw_range(random, 4 * 1024, 64 * 1024);
@@ -89,7 +89,7 @@ SimRange draw_window(Random& random) {
 SimFaults SimFaults::calm() {
   SimFaults faults;
   for (const ChanceField& each : chance_fields) faults.*each.field = 0;
-  // Not a fault but the choice between two ways to end a pending send; the plainer one.
+  // Not a fault: a choice between two ways to end a pending send. This is the simpler one.
   faults.readiness_send = 1024;
   faults.to_server_us = {50, 50};
   faults.to_peer_us = {50, 50};
@@ -101,7 +101,7 @@ SimFaults SimFaults::calm() {
 }
 
 SimFaults SimFaults::random(std::uint64_t seed) {
-  // Another sequence than the one that the network draws from the same seed.
+  // A different sequence from the one that the network draws from the same seed.
   Random random(seed ^ 0x6b6174616e61);
   SimFaults faults;
   for (const ChanceField& each : chance_fields) {

@@ -12,7 +12,7 @@
 
 namespace katana::engine {
 
-// min ≤ what is drawn ≤ max.
+// A range from which values are drawn, both bounds included.
 struct SimRange {
   std::uint32_t min = 0;  // smallest value that is drawn
   std::uint32_t max = 0;  // largest value that is drawn
@@ -24,7 +24,7 @@ struct SimFaults {
   std::uint32_t shuffle = 512;          // the deliveries of a turn are in any order across links
   std::uint32_t spurious_turn = 32;     // a turn ends early and delivers nothing
   std::uint32_t late_completion = 64;   // a completion stays in the engine for a while
-  std::uint32_t fragment = 256;         // on_bytes() gets a part of what is there
+  std::uint32_t fragment = 256;         // on_bytes() gets a part of the bytes
   std::uint32_t ring_exhausted = 32;    // no receive buffer is free: the delivery is postponed
   std::uint32_t multishot_end = 32;     // receiving has to be armed again after a delivery
   std::uint32_t unnoticed_reset = 512;  // a reset shows on a paused link only when it is touched
@@ -49,16 +49,16 @@ struct SimFaults {
   SimRange to_server_us{20, 200};
   SimRange to_peer_us{20, 200};
   SimRange completion_us{1, 500};  // how late a late completion is
-  SimRange turn_us{1, 20};         // what a turn costs; at least 1, so that time always passes
+  SimRange turn_us{1, 20};         // length of a turn; at least 1, so that time always passes
   SimRange segment_bytes{1, 16 * 1024};
-  SimRange peer_window_bytes{4 * 1024, 64 * 1024};    // sent by the server, unread by the peer
-  SimRange server_window_bytes{4 * 1024, 64 * 1024};  // sent by the peer, not taken by the server
+  SimRange peer_window_bytes{4 * 1024, 64 * 1024};    // sent by the server, unread by the client
+  SimRange server_window_bytes{4 * 1024, 64 * 1024};  // sent by the client, unread by the server
 
   // No fault at all: 50 us each way, whole segments, full windows.
   static SimFaults calm();
   // A mix that the seed draws: each fault is off, rare, or frequent.
   static SimFaults random(std::uint64_t seed);
-  // The same mix without what may lose bytes, so that everything sent must arrive.
+  // The same mix without the faults that may lose bytes: everything that is sent must arrive.
   SimFaults lossless() const;
   // One line per fault, for the report of a failing seed.
   std::string describe() const;

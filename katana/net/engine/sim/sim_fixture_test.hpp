@@ -1,4 +1,4 @@
-// EchoServer, Talker and CalmTest: what the tests of the simulated engine share.
+// EchoServer, Talker and CalmTest: shared by the tests of the simulated engine.
 //
 // Owns       its engine, its clients and their blocks.
 // Borrows    the network, which must outlive them.
@@ -23,8 +23,8 @@
 
 namespace katana::engine {
 
-// Answers with what it receives. A client whose echo waits in its outbox is paused, and now and
-// then one is paused for no reason at all.
+// Answers with the bytes that it receives. A client whose echo waits in its outbox is paused; now
+// and then one is paused for no reason.
 class EchoServer {
  public:
   struct Client {
@@ -36,7 +36,7 @@ class EchoServer {
     bool paused = false;
     bool ended = false;
     bool gone = false;    // to be closed in a later turn; no event may come until then
-    bool broken = false;  // and read to its end: what it would send is dropped, as the reactor does
+    bool broken = false;  // and read to its end: its output is dropped, as the reactor does
   };
 
   explicit EchoServer(SimNetwork& network, const Options& options = {},
@@ -126,7 +126,7 @@ class EchoServer {
       client.paused = false;
       engine.resume_receive(client.link);
     } else if (!client.paused && pauses && network_.chance(32)) {
-      pause(client);  // what is on its way to it must turn back
+      pause(client);  // bytes in transit to it must turn back
     }
   }
 
@@ -163,7 +163,7 @@ class EchoServer {
     return true;
   }
 
-  // The connection is gone; the link is the server's until it closes it.
+  // The connection is gone; the server still owns the link until it closes it.
   void lose(Client& client) {
     client.gone = true;
     if (network_.chance(close_gone)) close(client);
@@ -175,9 +175,9 @@ class EchoServer {
     clients[link.index].reset();
   }
 
-  // Turns until nothing happens without time passing. False: it never ends.
+  // Turns until nothing happens without time passing. False: it never becomes quiescent.
   bool run_until_quiescent() {
-    int quiet = 0;  // turns: on_turn() may resume what is paused
+    int quiet = 0;  // turns: on_turn() may resume paused clients
     for (int turns = 0; turns < 200'000 && quiet < 2; ++turns) {
       engine.turn(milliseconds(10));
       const bool paused = std::ranges::any_of(
@@ -198,9 +198,9 @@ class EchoServer {
   bool detaches = false;  // whatever it accepts
   std::vector<int> detached;
   bool pauses = true;
-  bool keeps_paused = false;        // what breaks while it is paused is read to its end
-  bool keeps_next = false;          // and what breaks next
-  std::uint32_t close_gone = 1024;  // chance in 1/1024 and turn that a link that is gone is closed
+  bool keeps_paused = false;        // a link that breaks while paused is read to its end
+  bool keeps_next = false;          // and so is the link that breaks next
+  std::uint32_t close_gone = 1024;  // chance in 1/1024 per turn that a gone link is closed
   std::size_t outbox_high = 16 * 1024;
   Instant resume_accept_at = never;
   Instant last_turn{};
@@ -216,7 +216,7 @@ class EchoServer {
   SimEngine<EchoServer> engine;
 };
 
-// A peer that sends its text in pieces at moments that it chooses, then ends.
+// A client that sends its text in pieces at moments that it chooses, then ends.
 struct Talker {
   Talker(SimNetwork& network, std::uint16_t port) : network_(network), peer(network) {
     Random& random = network.random();
@@ -259,7 +259,7 @@ inline Talkers talk(SimNetwork& network, std::uint16_t port) {
   return talkers;
 }
 
-// What a test that is about one thing needs: no faults, one server, one peer.
+// The fixture of a test of one case: no faults, one server, one client.
 class CalmTest : public ::testing::Test {
  protected:
   CalmTest() { server.pauses = false; }
@@ -280,7 +280,7 @@ class CalmTest : public ::testing::Test {
         std::ranges::find_if(server.clients, [](auto& each) { return each != nullptr; });
     return **place;
   }
-  // The server has accepted the peer and echoed "hello".
+  // The server has accepted the client and echoed "hello".
   void greet() {
     peer.connect(server.port);
     peer.send("hello");

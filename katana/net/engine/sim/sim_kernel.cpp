@@ -11,11 +11,11 @@
 namespace katana::engine {
 namespace {
 
-// What a kernel does with a handshake that it cannot take: the peer sends it again after so long.
+// The interval after which a client repeats a handshake that the kernel could not take.
 constexpr Duration handshake_retry = seconds(1);
-// A deferred accept delivers a peer that stays silent after so long.
+// The time after which a deferred accept delivers a silent client.
 constexpr Duration defer_max = seconds(1);
-// Handshakes that began before close_listeners() may end within so long.
+// The time that handshakes under way at close_listeners() have left.
 constexpr Duration handshake_grace = milliseconds(100);
 constexpr std::uint32_t stop_accepting_chance = 128;
 constexpr std::size_t copied_bytes_max = 4096;  // of a send that needs no room
@@ -26,7 +26,7 @@ std::size_t total_bytes(std::span<const iovec> parts) {
   return total;
 }
 
-// Enough to tell a name from a number; what looks like an address is one here.
+// Tells a name from a number; anything that looks like an address counts as one.
 bool is_numeric(const std::string& address) {
   const bool is_v6 = address.find(':') != std::string::npos;
   const char* const allowed = is_v6 ? "0123456789abcdefABCDEF:." : "0123456789.";
@@ -143,7 +143,7 @@ void SimKernel::close(Link link) {
   if (slot == nullptr) return;
   const auto connection = slot->connection;
   const SimSide side = slot->side;
-  // The kernel had taken these: they are not unread.
+  // The kernel had taken these bytes: they are not unread.
   connection->acknowledge(side, slot->taken_bytes);
   connection->attach(side, nullptr);  // an outgoing end goes with its slot
   remove_link(link, *slot);
@@ -202,7 +202,7 @@ std::string SimKernel::copy_of(std::span<const iovec> parts, std::size_t skip, s
   return bytes;
 }
 
-// Holds the reactor against what the contract wants of it. Null: the link is gone.
+// Checks the reactor against the contract. Null: the link is gone.
 SimKernel::Slot* SimKernel::slot_to_send(Link link, std::size_t total) {
   Slot* const slot = find_or_count(link);
   if (slot == nullptr) return nullptr;
@@ -219,7 +219,7 @@ Sent SimKernel::fail_send(Slot& slot, std::size_t total) {
   return Sent::failed;
 }
 
-// What arrived before the break comes first, unless the reactor has been told of it.
+// Bytes that arrived before the break come first, unless the reactor knows of the break.
 Sent SimKernel::break_off(Link link, Slot& slot, std::size_t total) {
   ++counters_.sends_failed;
   network_.note("send finds a break", slot.connection->number(), total);
@@ -230,7 +230,8 @@ Sent SimKernel::break_off(Link link, Slot& slot, std::size_t total) {
   return Sent::pending;
 }
 
-// What there is room for at once, or less; the rest waits for room, or for the reactor's next call.
+// Sends at once as much as there is room for, or less. The rest waits for room, or for the
+// reactor's next call.
 Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePart& part,
                           std::size_t& accepted) {
   accepted = 0;
@@ -274,7 +275,7 @@ Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& ac
   const std::size_t free_bytes = room(*slot);
 
   const SimFaults& faults = network_.faults();
-  // An engine that copies: the bytes go when there is room, whatever becomes of the link.
+  // An engine that copies: the bytes are sent once there is room, even when the link is closed.
   const bool answered = slot->side == SimSide::server || connection.opened();
   const bool copied = answered && total <= copied_bytes_max && total > free_bytes &&
                       connection.waiting(slot->side) == 0 && network_.chance(faults.copied_send);
@@ -303,7 +304,7 @@ Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& ac
   return Sent::pending;
 }
 
-// Keeps what `gathered` refers to beyond `skip`, and a copy to hold it against.
+// Keeps the parts of `gathered` beyond `skip`, and a copy of their bytes for the check.
 void SimKernel::lend(Slot& slot, std::span<const iovec> gathered, std::size_t skip) {
   slot.send.lent = true;
   slot.send.copy = copy_of(gathered, skip, total_bytes(gathered) - skip);
@@ -351,7 +352,7 @@ int SimKernel::failure(Link link) {
   return refused ? ECONNREFUSED : ECONNRESET;
 }
 
-// What the kernel takes at once; a peer that has not answered lets it take nothing.
+// The number of bytes that the kernel takes at once; none before the other side has answered.
 std::size_t SimKernel::room(const Slot& slot) {
   const bool answered = slot.side == SimSide::server || slot.connection->opened();
   return answered ? slot.connection->room(slot.side) : 0;
@@ -486,7 +487,7 @@ void SimKernel::close_listeners() {
     if (each.handed_over) leave(each);
   }
   closing_at_ = network_.now() + handshake_grace;
-  network_.at(closing_at_, [] {});  // an event, so that time stops there
+  network_.at(closing_at_, [] {});  // an event: time stops there
   accept_paused_ = false;
 }
 
@@ -496,8 +497,8 @@ bool SimKernel::can_finish_listeners() const {
          });
 }
 
-// Handshakes that took too long are refused; what is in the queue is accepted first, however long
-// that takes.
+// Handshakes that took too long are refused. Connections in the queue are accepted first, however
+// long that takes.
 void SimKernel::finish_listeners() {
   for (ListenState& each : listeners_) {
     for (const auto& connection : std::exchange(each.handshaking, {})) {

@@ -1,7 +1,9 @@
-// SimKernel: the simulated kernel of one engine: what of SimEngine does not depend on its Sink.
+// SimKernel: the simulated kernel of one engine: the part of SimEngine that does not depend on its
+// Sink.
 //
 // Owns       links, listeners, and the completions that have not been delivered.
-// Borrows    the network; watchers until unwatch(); what send() is given, until on_sent(), close().
+// Borrows    the network; watchers until unwatch(); the bytes of send(), until on_sent() or
+//            close().
 // Allocates  per event; this is a test's tool.
 // Thread     the network's; wake() any.
 // Fails      listen() and watch() return an Error. A reactor that breaks the contract aborts
@@ -17,7 +19,7 @@
 //   send(), lent ─> take ──> sent ─────> on_sent(n)   the bytes are read at `take`, checked at both
 //   send(), short ─────────> sent ─────> on_sent(0)   once there is room
 //
-// sim_kernel.cpp has what the reactor calls; sim_turn.cpp has turn() and the way of the events.
+// sim_kernel.cpp has the reactor's calls; sim_turn.cpp has turn() and the delivery of the events.
 #pragma once
 
 #include <atomic>
@@ -36,10 +38,10 @@
 
 namespace katana::engine {
 
-// What happened, so that a test can tell that it met what it is about.
+// Counts of events. A test checks with them that it met the case that it tests.
 struct SimCounters {
   std::uint64_t stale_calls = 0;       // calls for a link that was gone; they had no effect
-  std::uint64_t late_completions = 0;  // found their link gone and died
+  std::uint64_t late_completions = 0;  // of links that were gone; they had no effect
   std::uint64_t held_for_pause = 0;    // bytes that were under way when their link was paused
   std::uint64_t fragments = 0;         // on_bytes() with less than there was
   std::uint64_t ring_exhausted = 0;    // deliveries that were postponed: no receive buffer was free
@@ -50,11 +52,11 @@ struct SimCounters {
   std::uint64_t sends_short = 0;       // a part was taken at once
   std::uint64_t sends_lent = 0;        // pending, and the bytes are read later
   std::uint64_t sends_blocked = 0;     // pending, and ended by on_sent(0)
-  std::uint64_t sends_failed = 0;      // their link was gone
+  std::uint64_t sends_failed = 0;      // for links that were gone
   std::uint64_t files_sent = 0;        // parts, or the rest of one, taken to their end
   std::uint64_t files_short = 0;       // taken in part, with and without room for more
   std::uint64_t accept_failures = 0;   // reported by on_accept_failed()
-  std::uint64_t handshakes_dropped = 0;  // queue full or listener closing; the peer tries again
+  std::uint64_t handshakes_dropped = 0;  // queue full or listener closing; the client retries
 };
 
 class SimKernel : public SimHost, private SimEnd {
@@ -66,12 +68,12 @@ class SimKernel : public SimHost, private SimEnd {
 
   Result<void> start();                                   // cannot fail
   Result<Listener> listen(const ListenOptions& options);  // an Error: the port is taken
-  // A port of the simulated network.
+  // The port of a listener in the simulated network.
   std::uint16_t port(Listener listener) const { return listeners_[listener].port; }
   int socket(Listener) const { return -1; }  // there is no descriptor
-  // Whatever the address: the network knows hosts by their ports.
+  // Ignores the address: the network knows hosts by their ports.
   Result<Link> connect(const ConnectOptions& options);
-  // A number of the network's, not a descriptor.
+  // Returns a number of the network, not a descriptor.
   int detach(Link link);
   Result<Link> adopt(int socket);
   void discard(int socket);
@@ -93,8 +95,8 @@ class SimKernel : public SimHost, private SimEnd {
   Result<void> watch(int fd, Watcher& watcher);
   void unwatch(int fd);
   void wake() noexcept { woken_.store(true, std::memory_order_release); }
-  // A turn takes some virtual time even when it does not wait, so a loop of turns always gets on.
-  // Waits at most an hour.
+  // A turn takes some virtual time even when it does not wait: a loop of turns always makes
+  // progress. Waits at most an hour.
   void turn(Duration wait_max);
   Instant now() const noexcept { return now_; }
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
@@ -103,7 +105,7 @@ class SimKernel : public SimHost, private SimEnd {
 
   // ---- for tests -----------------------------------------------------------------------------
 
-  SimNetwork& network() noexcept { return network_; }  // which it is attached to
+  SimNetwork& network() noexcept { return network_; }  // the network it is attached to
   // Faults and completions so far.
   const SimCounters& counters() const noexcept { return counters_; }
   // Links that the reactor has not closed.
@@ -134,7 +136,7 @@ class SimKernel : public SimHost, private SimEnd {
     std::string copy;  // what `parts` held at send()
     std::size_t taken = 0;
   };
-  // The end of a connection that this engine has begun.
+  // The end of a connection that this engine has opened.
   struct Outgoing final : SimEnd {
     Outgoing(SimKernel& owner, Link to) : kernel(owner), link(to) {}
     void on_stream(SimConnection&) override { kernel.touch(link); }
@@ -144,7 +146,7 @@ class SimKernel : public SimHost, private SimEnd {
   struct Slot {
     std::uint32_t generation = 1;
     std::shared_ptr<SimConnection> connection;  // null: free
-    SimSide side = SimSide::server;             // ours; peer: with an `outgoing`
+    SimSide side = SimSide::server;             // ours; `peer` for an outgoing connection
     std::unique_ptr<Outgoing> outgoing;
     bool paused = false;
     bool gone = false;         // broken and read to the end: no event follows
@@ -154,7 +156,7 @@ class SimKernel : public SimHost, private SimEnd {
     bool receive_queued = false;  // a completion of the receiving side is under way
     bool break_drawn = false;
     bool break_noticed = false;   // a paused link shows its break
-    bool break_told = false;      // and has; what is left is read when it is resumed
+    bool break_told = false;      // and was reported; the rest is read when it is resumed
     std::size_t taken_bytes = 0;  // in a receive completion
     std::size_t receive_max = SIZE_MAX;
     PendingSend send;

@@ -13,7 +13,7 @@
 namespace katana::engine {
 namespace {
 
-// Not zero, so that an unset Instant is seen to be in the past.
+// Not zero: an unset Instant then lies in the past.
 constexpr Instant start{seconds(1'000).ns};
 constexpr std::int64_t wall_clock_start_s = 1'767'225'600;
 
@@ -84,7 +84,7 @@ SimHost* SimNetwork::host_for(SimConnection& connection, std::uint16_t port) {
 }
 
 void SimNetwork::handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) {
-  if (connection->broken(SimSide::server)) return;  // the peer gave up meanwhile
+  if (connection->broken(SimSide::server)) return;  // the client gave up meanwhile
   if (SimHost* const host = host_for(*connection, port)) host->on_handshake(connection, port);
 }
 

@@ -1,7 +1,7 @@
-// SimNetwork: the clock, the dice and the wire that simulated engines and their peers share.
+// SimNetwork: the clock, the dice and the wire that simulated engines and their clients share.
 //
-// Owns       virtual time, the queue of what is to happen, the seed's generator, and a trace.
-// Borrows    the hosts (engines) that attach to it. It must outlive hosts and peers.
+// Owns       virtual time, the queue of future events, the seed's generator, and a trace.
+// Borrows    the hosts (engines) that attach to it. It must outlive hosts and clients.
 // Allocates  per event; this is a test's tool.
 // Thread     one, for the network and everything on it.
 // Fails      never; a reactor that breaks the contract aborts, with seed, faults and trace on
@@ -28,7 +28,7 @@ namespace katana::engine {
 
 class SimConnection;
 
-// What is found on the server's side of the wire: an engine, as the network sees it.
+// The server's side of the wire: an engine, as the network sees it.
 class SimHost {
  public:
   // Whether a client can connect to this port here.
@@ -36,9 +36,9 @@ class SimHost {
   // A client connects; the host answers later by SimConnection.
   virtual void on_handshake(const std::shared_ptr<SimConnection>& connection,
                             std::uint16_t port) = 0;
-  // One that waited in the queue of a listener which another host has left to this one.
+  // Takes a connection from the queue of a listener that another host has left to this one.
   virtual void take_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) = 0;
-  // Something waits for the next turn, however little time passes.
+  // Whether work waits for the next turn, however little time passes.
   virtual bool has_work() const = 0;
 
  protected:
@@ -47,7 +47,7 @@ class SimHost {
 
 class SimNetwork {
  public:
-  using Action = std::function<void()>;  // what an event does
+  using Action = std::function<void()>;  // the action of an event
   // Names an event for cancel(). Events of one moment run in the order in which they were made.
   struct EventKey {
     Instant at;                // virtual time
@@ -62,7 +62,7 @@ class SimNetwork {
 
   std::uint64_t seed() const noexcept { return seed_; }         // to run the same simulation again
   const SimFaults& faults() const noexcept { return faults_; }  // in force now
-  // From now on; what is under way stays as it was drawn.
+  // From now on; events under way stay as they were drawn.
   void set_faults(const SimFaults& faults) { faults_ = faults; }
   Random& random() noexcept { return random_; }
   std::uint32_t draw(SimRange range) noexcept {
@@ -81,15 +81,15 @@ class SimNetwork {
   EventKey at(Instant when, Action action);  // runs at `when`, or next if that has passed
   // Ignored when the event has run.
   void cancel(EventKey key) { events_.erase(key); }
-  // Runs the next event at or before `until` and is true; else time goes on to `until`.
+  // Runs the next event at or before `until` and returns true; otherwise moves time on to `until`.
   bool run_next(Instant until);
   // Everything up to `until`, in order.
   void run_until(Instant until) {
     while (run_next(until)) {
     }
   }
-  // No event is queued and no host has work: nothing will happen, however much time passes.
-  // Bytes that wait for a paused link or for a peer that does not read are at rest.
+  // No event is queued and no host has work: nothing will happen, however much time passes. Bytes
+  // are at rest while they wait for a paused link or for a client that does not read.
   bool quiescent() const;
   // Some host has work for its next turn, however little time passes.
   bool has_work() const;
@@ -99,19 +99,19 @@ class SimNetwork {
   void attach(SimHost& host) { hosts_.push_back(&host); }
   void detach(SimHost& host) { std::erase(hosts_, &host); }
   bool listens_on(std::uint16_t port) const;  // on any host
-  // A port without a listener.
+  // Returns a port without a listener.
   std::uint16_t free_port();
-  // Hands a handshake to one of the hosts that listen there; with none it is refused.
+  // Hands a handshake to one of the hosts that listen there; without one it is refused.
   void handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
-  // The same with one that waits for accept() in a listener that its host leaves.
+  // The same for a connection that waits for accept() in a listener that its host leaves.
   void hand_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
-  // One that is between two engines has a number, and the end of it belongs to neither.
+  // Returns a number for a connection between two engines, whose end belongs to neither.
   int detach(std::shared_ptr<SimConnection> connection);
   std::shared_ptr<SimConnection> attach(int number);
   std::uint64_t next_connection_number() noexcept { return ++connection_number_; }
 
-  // What a process would have descriptors of: ends of connections that an engine has accepted or
-  // begun, and that were not closed. By connection and side, in that order.
+  // The open ends of connections, which would be descriptors of a process. An end is in the set
+  // from its accept or connect until its close. Ordered by connection, then by side.
   using Descriptors = std::set<std::pair<std::uint64_t, bool>>;
   // Open ends now; a test looks here for a leak. The reference follows later changes.
   const Descriptors& descriptors() const noexcept { return descriptors_; }
@@ -126,8 +126,8 @@ class SimNetwork {
 
   // The engine that watches `fd` calls its watcher once, in its next turn.
   void make_ready(int fd);
-  // A simulation makes no system call. A test that has real descriptors (an eventfd, a pipe) says
-  // here how to ask for one that is readable, as with poll(2) and no timeout.
+  // Sets the function that asks whether a real descriptor is readable (an eventfd, a pipe), as
+  // poll(2) does without a timeout. The simulation itself makes no system call.
   void ask_readable_with(std::function<bool(int fd)> readable) { readable_ = std::move(readable); }
   bool is_ready(int fd) const { return ready_fds_.contains(fd) || (readable_ && readable_(fd)); }
   void clear_ready(int fd) { ready_fds_.erase(fd); }
@@ -140,9 +140,9 @@ class SimNetwork {
   std::string trace() const;
   // Depends on every note since the start: equal digests mean equal runs.
   std::uint64_t trace_digest() const noexcept { return trace_digest_; }
-  // Seed, faults and trace: what a report of a failure needs.
+  // Seed, faults and trace, for a report of a failure.
   std::string explain() const;
-  // Aborts with explain() unless `holds`. For what a reactor owes to its engine.
+  // Aborts with explain() unless `holds`. For obligations of a reactor towards its engine.
   void require(bool holds, const char* obligation) const;
 
  private:

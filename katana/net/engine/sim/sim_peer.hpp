@@ -5,7 +5,7 @@
 // Allocates  as std::string does.
 // Thread     the network's. Hooks run inside the engine's turn(), never inside a Sink call.
 // Fails      never; refusal, end and reset are states.
-// Invariant  received() grows only while the peer reads.
+// Invariant  received() grows only while the SimPeer reads.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ class SimPeer final : private SimEnd {
   SimPeer(const SimPeer&) = delete;
   SimPeer& operator=(const SimPeer&) = delete;
 
-  // Once per peer. send() and finish() may follow at once; their effect waits for the handshake.
+  // Called once. send() and finish() may follow at once; their effect waits for the handshake.
   void connect(std::uint16_t port);
-  // How many bytes the server may have on their way to this peer, unread; before connect().
-  // Default: the faults draw.
+  // The number of bytes that the server may have sent and this side not read; set before connect().
+  // Default: the faults draw it.
   void set_window(std::size_t bytes) { window_ = bytes; }
 
   void send(Bytes bytes);  // queued, and written as the server's window allows
@@ -43,7 +43,7 @@ class SimPeer final : private SimEnd {
   void reset();
 
   void stop_reading() { reading_ = false; }  // the server's window fills up
-  void start_reading();                      // takes what has arrived meanwhile
+  void start_reading();                      // takes the bytes that arrived meanwhile
 
   // Everything since connect() or the last take_received().
   const std::string& received() const noexcept { return received_; }
@@ -56,13 +56,13 @@ class SimPeer final : private SimEnd {
   bool refused() const noexcept { return refused_; }      // nothing listens on the port
   bool saw_end() const noexcept { return saw_end_; }      // the server has ended its stream
   bool saw_reset() const noexcept { return saw_reset_; }  // the server has reset the connection
-  // No more will be received.
+  // Nothing more will be received.
   bool over() const noexcept { return refused_ || saw_end_ || saw_reset_; }
   // The server's end. REQUIRES connect().
   SimLink link_state() const { return connection_->link_state; }
-  // The engine's name for it. REQUIRES link_state() open.
+  // The engine's link of the server's end. REQUIRES link_state() open.
   Link link() const { return connection_->link; }
-  // As it stands in the trace.
+  // The number of the connection in the trace.
   std::uint64_t number() const { return connection_->number(); }
 
   std::function<void()> on_connected;  // called once, when connected() becomes true; may be empty

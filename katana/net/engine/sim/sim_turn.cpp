@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration wait_ceiling = seconds(3'600);
 constexpr Duration spurious_wait_max = milliseconds(1);
-// What becomes ready during a turn is delivered in it, up to here.
+// The most rounds of a turn that deliver events which became ready during the turn.
 constexpr int rounds_max = 4;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr int rounds_max = 4;
 // ---- turns -----------------------------------------------------------------------------------
 
 bool SimKernel::has_work() const {
-  // acquire: what was done before wake() is seen by the turn that it causes.
+  // acquire: the turn that wake() causes sees all writes made before wake().
   return woken_.load(std::memory_order_acquire) || !touched_.empty() ||
          first_due_ <= network_.now() || can_finish_listeners() ||
          std::ranges::any_of(listeners_, [this](const auto& each) { return can_accept(each); }) ||
@@ -100,8 +100,8 @@ std::vector<SimKernel::Completion> SimKernel::take_due() {
     (each.due <= now_ ? due : later).push_back(std::move(each));
   }
   completions_ = std::move(later);
-  // A link has at most one completion of its receiving side under way, so any order keeps its bytes
-  // in order.
+  // A link has at most one completion of its receiving side under way: any order keeps its bytes in
+  // order.
   if (network_.chance(network_.faults().shuffle)) {
     for (std::size_t left = due.size(); left > 1; --left) {
       std::swap(due[left - 1], due[network_.random().below(left)]);
@@ -116,7 +116,7 @@ void SimKernel::queue(Kind kind, Link link, Duration delay, std::string bytes) {
   const Instant due = network_.now() + delay;
   completions_.push_back({due, kind, link, std::move(bytes)});
   first_due_ = std::min(first_due_, due);
-  if (delay.ns > 0) network_.at(due, [] {});  // an event, so that time stops there
+  if (delay.ns > 0) network_.at(due, [] {});  // an event: time stops there
 }
 
 Duration SimKernel::draw_lateness() {
@@ -128,7 +128,7 @@ Duration SimKernel::draw_lateness() {
 std::size_t SimKernel::draw_fragment(const Slot& slot, std::size_t available) {
   const std::size_t most = std::min({available, options_.receive_bytes_max, slot.receive_max});
   if (!network_.chance(network_.faults().fragment)) return most;
-  // Biased to where machines break: single bytes, and all but the last one.
+  // Biased towards common failures: single bytes, and all but the last one.
   switch (network_.random().below(4)) {
     case 0: return 1;
     case 1: return network_.random().between(1, std::min<std::size_t>(most, 16));
@@ -233,7 +233,7 @@ void SimKernel::deliver_bytes(Link link, Slot& slot, const std::string& bytes) {
     touch(link);
   }
   network_.note("on_bytes", slot.connection->number(), bytes.size());
-  // Memory of exactly this size, spoilt after the call: what is borrowed for longer shows.
+  // Memory of exactly this size, overwritten after the call: a use after the call then shows.
   std::vector<char> borrowed(bytes.begin(), bytes.end());
   sink_bytes(link, Bytes(borrowed.data(), borrowed.size()));
   std::ranges::fill(borrowed, '\xdd');
@@ -249,7 +249,7 @@ void SimKernel::deliver_closed(Link link, Slot& slot, Closed closed) {
     slot.input_ended = true;
   } else {
     if (slot.paused && (!slot.break_noticed || slot.break_told)) return;
-    // Resumed meanwhile: what arrived comes first.
+    // Resumed meanwhile: bytes that arrived come first.
     if (!slot.paused && slot.connection->arrived(slot.side) > 0) return touch(link);
     (slot.paused ? slot.break_told : slot.gone) = true;
     check_lent(slot);

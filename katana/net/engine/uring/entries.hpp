@@ -4,8 +4,8 @@
 // Borrows    the memory that an entry names, until its completion.
 // Thread     the ring's.
 // Fails      false: the submission queue is full and the kernel takes nothing at present.
-// Invariant  `name` comes back in every completion of the entry; those without a waiter are
-//            reported only when they fail (IOSQE_CQE_SKIP_SUCCESS), with the name 0.
+// Invariant  `name` comes back in every completion of the entry. An entry without a waiter is
+//            reported only when it fails (IOSQE_CQE_SKIP_SUCCESS), with the name 0.
 #pragma once
 
 #include <poll.h>
@@ -22,7 +22,7 @@ namespace katana::engine {
 inline constexpr auto skip_success = static_cast<std::uint8_t>(IOSQE_CQE_SKIP_SUCCESS);
 inline constexpr auto select_buffer = static_cast<std::uint8_t>(IOSQE_BUFFER_SELECT);
 
-// `most` bytes; 0: as many as a buffer holds.
+// Receives at most `most` bytes; 0: as many as a buffer holds.
 inline bool submit_receive(Ring& ring, int fd, bool multishot, std::size_t most,
                            std::uint64_t name) {
   io_uring_sqe* const entry = ring.next();
@@ -53,7 +53,7 @@ inline bool submit_close(Ring& ring, int fd) {
   return true;
 }
 
-// A cancelled entry says so in its own completion.
+// Cancels an entry, which reports the cancellation in its own completion.
 KATANA_RARE inline bool submit_cancel(Ring& ring, std::uint64_t cancelled) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
@@ -72,7 +72,7 @@ inline bool submit_accept(Ring& ring, int listener, bool multishot, std::uint64_
   return true;
 }
 
-// Reported once; errors and hang-ups without being asked for.
+// Polls once. Errors and hang-ups are reported without being asked for.
 KATANA_RARE inline bool submit_poll(Ring& ring, int fd, unsigned events, std::uint64_t name) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
@@ -81,7 +81,7 @@ KATANA_RARE inline bool submit_poll(Ring& ring, int fd, unsigned events, std::ui
   return true;
 }
 
-// Reported whenever one of them comes: either side has ended, both have, an error.
+// Polls until cancelled. Reports each end of a side, an end of both, and an error.
 KATANA_RARE inline bool submit_hangup_poll(Ring& ring, int fd, std::uint64_t name) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;

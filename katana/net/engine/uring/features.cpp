@@ -15,7 +15,7 @@
 namespace katana::engine {
 namespace {
 
-// kernel.io_uring_disabled: 0 for everybody, 1 for privileged processes, 2 for none. -1: not there.
+// kernel.io_uring_disabled: 0 for all, 1 for privileged processes only, 2 for none. -1: not there.
 int disabled_by_sysctl() {
   std::ifstream file("/proc/sys/kernel/io_uring_disabled");
   int value = -1;
@@ -31,9 +31,9 @@ bool kernel_is_at_least(int major, int minor) {
   return own_major > major || (own_major == major && own_minor >= minor);
 }
 
-// Linux 6.12 has incremental buffers. Up to 6.15 the completion of a single receive could be
-// reported behind that of a later multishot one, and then the place of the bytes in a shared buffer
-// is unknown; so they are used from 6.16 on.
+// Linux 6.12 has incremental buffers. Up to 6.15 a single receive could be reported after a later
+// multishot one. The place of the bytes in a shared buffer is then unknown. They are used from 6.16
+// on.
 bool has_incremental_buffers(io_uring& ring) {
   if (!kernel_is_at_least(6, 16)) return false;
   void* const memory =

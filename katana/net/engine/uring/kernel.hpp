@@ -1,4 +1,5 @@
-// Kernel: what of io_uring is newer than the header of liburing 2.3, and the header itself.
+// Kernel: the parts of io_uring that are newer than the header of liburing 2.3, and the header
+// itself.
 //
 // Owns       nothing.
 // Thread     any.
@@ -27,7 +28,7 @@ inline constexpr std::uint32_t completion_buffer_more = 1u << 4;  // IORING_CQE_
 // io_uring_enter can be told how long to collect completions (Linux 6.12).
 inline constexpr std::uint32_t feature_min_wait = 1u << 15;  // IORING_FEAT_MIN_TIMEOUT
 
-// struct io_uring_getevents_arg, whose padding has become a time.
+// The kernel's struct io_uring_getevents_arg, whose padding has become a time.
 struct EnterArgument {
   std::uint64_t signal_mask = 0;        // address of a sigset_t; 0: none
   std::uint32_t signal_mask_bytes = 0;  // size of that sigset_t

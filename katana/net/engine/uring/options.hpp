@@ -1,7 +1,7 @@
-// UringOptions: sizes of the rings, and what of the kernel's newer parts is used.
+// UringOptions: sizes of the rings, and which of the kernel's newer parts are used.
 //
 // Thread     a value.
-// Invariant  0 means: follows from the engine's links_max, see resolve().
+// Invariant  0 means: derived from the engine's links_max, see resolve().
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,18 @@ namespace katana::engine {
 struct UringOptions {
   std::uint32_t submissions = 512;   // entries of the submission queue
   std::uint32_t completions = 4096;  // entries of the completion queue
-  // Receive buffers, for all links together. Incremental ones are larger, because completions share
-  // them.
+  // Receive buffers, for all links together. Incremental buffers are larger, because completions
+  // share them.
   std::size_t receive_bytes = 0;
   std::size_t receive_buffer_bytes = 0;
   bool incremental = true;  // if the kernel has it
-  // Copies of short output: more output than a block holds goes by its own system call.
+  // Copies of short output. Output that is longer than a block goes by its own system call.
   std::uint32_t outputs = 0;
   std::size_t output_bytes = 4096;
-  // How long output that was sent before close() may wait for a client or server that does not
-  // read.
+  // The timeout for output that was sent before close(), if the client or server does not read.
   Duration delivery_grace = seconds(30);
   // A wait ends with so many completions, or with the first one after `collect`. Saves entries and
-  // costs latency; off.
+  // costs latency; off by default.
   std::uint32_t batch = 1;
   Duration collect{};
   UringRules rules{};
@@ -44,7 +43,7 @@ struct UringOptions {
     }
     sizes.receive_buffer_bytes = std::min(sizes.receive_buffer_bytes, engine.receive_bytes_max);
     if (sizes.receive_bytes == 0) {
-      // What arrives between two turns from a share of the links, a request from each.
+      // Room for one request from a share of the links, as they arrive between two turns.
       sizes.receive_bytes =
           std::clamp<std::size_t>(std::size_t{engine.links_max} * 8, 64 * 1024, 1024 * 1024);
       sizes.receive_bytes = std::max(sizes.receive_bytes, engine.receive_bytes_per_turn);

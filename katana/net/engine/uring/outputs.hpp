@@ -4,7 +4,8 @@
 // Thread     its engine's.
 // Allocates  at construction only; a page costs memory when a block in it is first used.
 // Fails      take() is `none` when every block is out.
-// Invariant  a block is free, staged (ours to append to), or under way (the kernel's).
+// Invariant  a block is free, staged (append() may write to it), or under way (the kernel reads
+//            it).
 #pragma once
 
 #include <cstddef>
@@ -19,18 +20,18 @@
 
 namespace katana::engine {
 
-// One block of output, and for which link.
+// One block of output of one link.
 struct Output {
-  // How often blocks of closed links are looked at.
+  // The interval between checks of the blocks of closed links.
   static constexpr Duration delivery_check_max = seconds(1);
   // free: to be taken. staged: bytes may be appended. under_way: the kernel reads it.
   enum class State : std::uint8_t { free, staged, under_way };
   State state = State::free;  // see State
-  bool abandoned = false;     // its link is closed; what it holds is still delivered
-  bool dropped = false;       // its link was reset; what it holds is not
+  bool abandoned = false;     // its link is closed; its bytes are still delivered
+  bool dropped = false;       // its link was reset; its bytes are not delivered
   int fd = -1;                // socket of the link
   Link link;                  // may be closed already
-  std::uint32_t begin = 0;    // what lies before has been taken
+  std::uint32_t begin = 0;    // earlier bytes have been taken
   std::uint32_t end = 0;      // bytes beyond it are free
   Instant abandoned_at{};     // when its link was closed; counts if `abandoned`
 };
@@ -56,7 +57,7 @@ class Outputs {
     outputs_[index] = Output{.state = Output::State::staged, .fd = fd, .link = link};
     return index;
   }
-  // REQUIRES that the kernel does not read it.
+  // Frees the block. REQUIRES that the kernel does not read it.
   void give(std::uint32_t index) noexcept {
     outputs_[index].state = Output::State::free;
     free_.push_back(index);
@@ -66,7 +67,7 @@ class Outputs {
   bool has_capacity(std::uint32_t index, std::size_t count) const noexcept {
     return count <= block_bytes_ - outputs_[index].end;
   }
-  // REQUIRES room, and a staged block.
+  // Copies the parts. REQUIRES room and a staged block.
   void append(std::uint32_t index, std::span<const iovec> parts) noexcept {
     Output& output = outputs_[index];
     for (const iovec& part : parts) {

@@ -24,7 +24,7 @@ Result<void> ReceiveRing::start(Ring& ring, std::size_t buffer_bytes, std::uint3
   const std::size_t queue_bytes =
       (count * sizeof(io_uring_buf) + page_bytes - 1) / page_bytes * page_bytes;
   const std::size_t bytes = queue_bytes + count * buffer_bytes;
-  // Its bytes are used in turn, so all of them are at once: a page is not met in a receive.
+  // The buffers are used in turn: all are populated at once, and no receive meets a page fault.
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) return std::unexpected(system_error("map receive buffers", errno));

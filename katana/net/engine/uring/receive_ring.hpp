@@ -1,15 +1,15 @@
-// ReceiveRing: the buffers that the kernel writes received bytes into, shared by all links.
+// ReceiveRing: the buffers into which the kernel writes received bytes, shared by all links.
 //
 // Owns       the buffers and the queue in which the kernel finds the free ones.
 // Thread     start() any; everything else that of its Ring.
 // Allocates  in start() only. Pages cost memory when the kernel first writes to them.
-// Fails      start() says what the kernel refused.
+// Fails      start() returns the kernel's reason.
 // Invariant  every buffer is the kernel's, or lies in completions that were not seen yet; a link
-//            that nothing arrives for has none.
+//            without arriving bytes has none.
 //
-// Whole buffers: each completion has one to itself. Incremental ones (Linux 6.12) are filled from
-// front to back by completions of any links; the place of a completion's bytes follows from those
-// before it, so claim() has to be called for each in the kernel's order.
+// Whole buffers: each completion has one buffer. Incremental buffers (Linux 6.12) are filled from
+// front to back by completions of any links. The place of a completion's bytes follows from earlier
+// completions: claim() has to be called for each in the kernel's order.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,8 @@ class ReceiveRing {
   // `count`: a power of two, at most 32,768.
   Result<void> start(Ring& ring, std::size_t buffer_bytes, std::uint32_t count, bool incremental);
 
-  // The bytes of a completion that has a buffer, for the call that they are delivered to.
+  // The bytes of a completion that has a buffer. They are valid during the call that they are
+  // delivered to.
   Bytes claim(const io_uring_cqe& completion) noexcept {
     const auto index = static_cast<std::uint16_t>(completion.flags >> IORING_CQE_BUFFER_SHIFT);
     const std::size_t count = completion.res > 0 ? static_cast<std::size_t>(completion.res) : 0;
@@ -54,7 +55,7 @@ class ReceiveRing {
     return bytes;
   }
 
-  // The kernel may write again to what was claimed whole.
+  // Gives buffers whose bytes were all claimed back to the kernel.
   void publish() noexcept {
     if (tail_ == published_) return;
     published_ = tail_;
@@ -67,7 +68,7 @@ class ReceiveRing {
  private:
   char* buffer(std::uint16_t index) noexcept { return buffers_ + index * buffer_bytes_; }
   void give(std::uint16_t index) noexcept {
-    // Not by whole entries: the queue's tail lies in the last member of the first.
+    // Member by member: the queue's tail lies in the last member of the first entry.
     io_uring_buf& entry = queue_->bufs[tail_++ & mask_];
     entry.addr = reinterpret_cast<std::uintptr_t>(buffer(index));
     entry.len = static_cast<std::uint32_t>(buffer_bytes_);
@@ -76,7 +77,7 @@ class ReceiveRing {
 
   io_uring_buf_ring* queue_ = nullptr;
   char* buffers_ = nullptr;
-  Bytes lent_;  // by the last claim()
+  Bytes lent_;  // result of the last claim()
   std::size_t buffer_bytes_ = 0;
   std::size_t mapped_bytes_ = 0;
   std::uint16_t mask_ = 0;

@@ -1,12 +1,12 @@
 // Restrictions: a ring does what the engine submits, and nothing else. The kernel refuses every
-// other entry and registration, so that a process under a filter of system calls, which does not
-// see what a ring does, cannot open files or connect through one either.
+// other entry and registration. A filter of system calls does not see what a ring does: without the
+// restrictions a filtered process could open files or connect through one.
 //
 // Owns       nothing.
 // Thread     any, before the ring is enabled.
 // Allocates  never.
 // Fails      with the kernel's reason.
-// Invariant  what entries.hpp submits is in the list.
+// Invariant  the list contains every entry that entries.hpp submits.
 #pragma once
 
 #include "katana/base/system/result.hpp"
@@ -14,7 +14,7 @@
 
 namespace katana::engine {
 
-// Once; it takes effect when the ring is enabled.
+// Called once; the restrictions take effect when the ring is enabled.
 Result<void> restrict_ring(io_uring& ring);
 
 }  // namespace katana::engine

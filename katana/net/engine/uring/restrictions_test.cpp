@@ -11,7 +11,7 @@
 namespace katana::engine {
 namespace {
 
-// What the kernel says of one entry on a ring as the engine starts it.
+// Returns the kernel's result for one entry on a ring that is started as the engine starts it.
 template <class Prepare>
 int answer_to(Prepare prepare) {
   Ring ring;

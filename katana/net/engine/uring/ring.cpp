@@ -14,7 +14,7 @@ namespace {
 
 // Since Linux 6.13 one call brings at most so many deferred completions.
 constexpr unsigned works_per_call_max = 20;
-// And so many in a turn are enough.
+// The most completions that are collected in one turn.
 constexpr unsigned together_max = 512;
 
 int register_with(int ring, unsigned operation, void* argument, unsigned count) {
@@ -25,7 +25,8 @@ int register_with(int ring, unsigned operation, void* argument, unsigned count) 
 
 Ring::~Ring() {
   if (!started_) return;
-  // A registered ring is a matter of the thread that registered it; for another it ends with that.
+  // A registered ring belongs to the thread that registered it; on another thread it ends with that
+  // one.
   if (registered_ && pthread_equal(owner_, pthread_self()) != 0) {
     io_uring_rsrc_update slot{};
     slot.offset = static_cast<std::uint32_t>(enter_fd_);
@@ -45,8 +46,8 @@ Result<void> Ring::start(const UringOptions& options) {
   started_ = true;
   enter_fd_ = ring_.ring_fd;
   if (auto restricted = restrict_ring(ring_); !restricted) return restricted;
-  // Entries are submitted in the order of their places, so the kernel's table of indices is filled
-  // once and for all. Later versions of liburing ask a kernel that can do without it for none.
+  // Entries are submitted in the order of their places: the kernel's table of indices is filled
+  // once. Later versions of liburing ask a kernel that can do without the table for none.
   if (ring_.sq.array == nullptr) return {};
   for (unsigned index = 0; index < ring_.sq.ring_entries; ++index) ring_.sq.array[index] = index;
   return {};
@@ -56,7 +57,7 @@ std::size_t Ring::memory_bytes() const noexcept {
   return started_ ? ring_.sq.ring_sz + ring_.sq.ring_entries * sizeof(io_uring_sqe) : 0;
 }
 
-// The thread that does this is the only one that the ring will serve.
+// The thread that calls this is the only one that the ring will serve.
 void Ring::enable() noexcept {
   enabled_ = true;
   owner_ = pthread_self();
@@ -65,7 +66,7 @@ void Ring::enable() noexcept {
   io_uring_rsrc_update slot{};
   slot.offset = -1u;  // any
   slot.data = static_cast<std::uint64_t>(ring_.ring_fd);
-  // A little cheaper to enter; a thread has only a few places for it, and works without.
+  // A little cheaper to enter. A thread has only a few places for it, and works without one.
   if (register_with(ring_.ring_fd, IORING_REGISTER_RING_FDS, &slot, 1) == 1) {
     registered_ = true;
     enter_fd_ = static_cast<int>(slot.offset);
@@ -75,7 +76,8 @@ void Ring::enable() noexcept {
 void Ring::enter(const Wait& wait) noexcept {
   enter(wait, true);
   if (!rules_.enter_again) return;
-  // The rest of what is here by now: what came together is answered together.
+  // Collects the other completions that are here by now: events that arrive together are answered
+  // together.
   unsigned before = 0;
   for (unsigned ready = completions(); ready - before >= works_per_call_max && ready < together_max;
        ready = completions()) {
@@ -106,8 +108,8 @@ void Ring::enter(const Wait& wait, bool gets_events) noexcept {
   const long result = syscall(__NR_io_uring_enter, enter_fd_, count, waits ? wait.completions : 0u,
                               flags, waits ? &argument : nullptr, waits ? sizeof argument : 0u);
   if (result >= 0) return;
-  // ETIME and EINTR end a wait; EAGAIN and EBUSY leave entries in the queue for the next time. What
-  // else there is (EBADR: completions were lost for want of memory) is fatal.
+  // ETIME and EINTR end a wait. EAGAIN and EBUSY leave entries in the queue for the next time. Any
+  // other error is fatal (EBADR: completions were lost for lack of memory).
   KATANA_CHECK(errno == ETIME || errno == EINTR || errno == EAGAIN || errno == EBUSY);
 }
 

@@ -1,12 +1,12 @@
 // Ring: the two queues that are shared with the kernel.
 //
 // Owns       the ring's descriptor and memory.
-// Thread     start() any; everything else the one that calls enter() first, which the kernel takes
-//            at its word (IORING_SETUP_SINGLE_ISSUER). The destructor may run on another.
+// Thread     start() any; everything else on the thread that calls enter() first, which the kernel
+//            relies on (IORING_SETUP_SINGLE_ISSUER). The destructor may run on another.
 // Allocates  in start() only.
-// Fails      start() says what is missing. next() is null when the queue is full and the kernel
-//            takes nothing at present. enter() gives up on what cannot be: a kernel that lost
-//            completions for want of memory.
+// Fails      start() names the missing part. A null result of next(): the queue is full and the
+//            kernel takes nothing at present. A call of enter() aborts on lost completions (no
+//            kernel memory).
 // Invariant  completions are seen in the kernel's order, each once.
 #pragma once
 
@@ -22,15 +22,15 @@
 
 namespace katana::engine {
 
-// DEFER_TASKRUN: work that the kernel has for us is done inside of enter(), never in between.
-// R_DISABLED: the ring belongs to the thread that enables it, which need not be the one that starts
-// it. SUBMIT_ALL: an entry that the kernel refuses does not hold up those behind it.
+// DEFER_TASKRUN: the kernel does its deferred work only inside enter(), never in between.
+// R_DISABLED: the ring belongs to the thread that enables it, which may differ from the one that
+// starts it. SUBMIT_ALL: a refused entry does not hold up later ones.
 inline constexpr std::uint32_t ring_setup_flags =
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_R_DISABLED |
     IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
 
-// How long enter() waits: for `completions` of them or `at_most`; or, once `collect` is over, for
-// the first.
+// When the wait of enter() ends: after `completions` of them, after `at_most`, or, once `collect`
+// is over, after the first.
 struct Wait {
   Duration at_most{};             // 0: it does not wait
   std::uint32_t completions = 1;  // that end the wait
@@ -51,7 +51,7 @@ class Ring {
   // Memory of the queues, in bytes.
   std::size_t memory_bytes() const noexcept;
 
-  // A cleared entry of the submission queue.
+  // A cleared entry of the submission queue; null: see Fails.
   io_uring_sqe* next() noexcept {
     io_uring_sqe* entry = take_entry();
     if (entry == nullptr) [[unlikely]] {
@@ -61,20 +61,20 @@ class Ring {
     return entry;
   }
 
-  // Submits what there is, lets the kernel do its work, and waits.
+  // Submits the queued entries, lets the kernel do its work, and waits.
   void enter(const Wait& wait) noexcept;
 
-  // Of completions, in a turn. The rest is for the next one, which then does not wait: a burst of
-  // new connections must not keep the turn to itself.
+  // The most completions of a turn. The rest waits for the next turn, which then does not wait: a
+  // burst of new connections must not keep the turn to itself.
   static constexpr unsigned reaped_max = 1024;
 
-  // Calls `use` for each completion that is here now, up to reaped_max. Their places are the
-  // kernel's again afterwards.
+  // Calls `use` for each completion that is here now, up to reaped_max. Afterwards their places
+  // belong to the kernel again.
   template <class Use>
   void reap(Use use) noexcept {
     io_uring_cq& queue = ring_.cq;
     unsigned head = *queue.khead;
-    // acquire: the kernel wrote the entries before the tail; release: we have read them.
+    // acquire: the kernel wrote the entries before the tail. release: this thread has read them.
     const unsigned here = std::atomic_ref(*queue.ktail).load(std::memory_order_acquire);
     if (head == here) return;
     const unsigned tail = here - head > reaped_max ? head + reaped_max : here;
@@ -82,7 +82,7 @@ class Ring {
     std::atomic_ref(*queue.khead).store(head, std::memory_order_release);
   }
 
-  // Completions that have come and were not seen yet.
+  // The number of completions that have arrived and were not seen yet.
   unsigned completions() const noexcept {
     return std::atomic_ref(*ring_.cq.ktail).load(std::memory_order_acquire) - *ring_.cq.khead;
   }

@@ -1,8 +1,8 @@
-// State: what the io_uring engine remembers of links, listeners and watched descriptors, and how
-// completions name them.
+// State: the data of the io_uring engine about links, listeners and watched descriptors, and the
+// names of completions.
 //
 // Owns       values; a slot owns what is held for its link.
-// Thread     the engine's.
+// Thread     values; a slot owns the held bytes of its link.
 // Allocates  held bytes only.
 #pragma once
 
@@ -22,11 +22,11 @@
 
 namespace katana::engine {
 
-// What happened, so that a test can tell that it met what it is about.
+// Counts of events. A test checks with them that it met the case that it tests.
 struct UringCounters {
-  std::uint64_t late_completions = 0;  // found their link gone and died
+  std::uint64_t late_completions = 0;  // of links that were gone
   std::uint64_t held_bytes = 0;        // arrived for a paused link
-  std::uint64_t held_much = 0;         // times that receives became short because of that
+  std::uint64_t held_much = 0;         // times that receives became short because of held bytes
   std::uint64_t no_buffer = 0;         // receives that found the ReceiveRing empty
   std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
   std::uint64_t sends_direct = 0;      // by their own system call
@@ -35,16 +35,16 @@ struct UringCounters {
   std::uint64_t ends_missed = 0;       // by a multishot receive, and found by a poll
 };
 
-// Bytes, and perhaps the end of the stream, that arrived for a link while it was paused. Its memory
-// is counted in `sum`, which outlives it.
+// Bytes, and perhaps the end of the stream, that arrived for a link while it was paused. Their
+// memory is counted in `sum`, which outlives the object.
 struct UringHeld {
-  // Bytes that a resumed link is told in one turn.
+  // The most bytes that a resumed link delivers in one turn.
   static constexpr std::size_t per_turn_max = 64 * 1024;
   explicit UringHeld(std::size_t& all) noexcept : sum(all) {}
   ~UringHeld() { sum -= counted; }
   UringHeld(const UringHeld&) = delete;
   UringHeld& operator=(const UringHeld&) = delete;
-  // Copies them, and adds their memory to `sum`.
+  // Copies the bytes, and adds their memory to `sum`.
   void append(Bytes more) {
     bytes.append(more);
     sum += bytes.capacity() - counted;
@@ -52,20 +52,21 @@ struct UringHeld {
   }
 
   std::size_t& sum;         // memory of all held bytes of the engine
-  std::string bytes;        // that arrived while the link was paused
+  std::string bytes;        // those that arrived while the link was paused
   std::size_t counted = 0;  // part of `sum` that is this link's
   std::size_t begin = 0;
   bool ended = false;  // the stream ends behind the bytes
 };
-// -1: does nothing.
+// Does nothing for -1.
 inline void close_descriptor(int fd) {
   if (fd >= 0) ::close(fd);
 }
-// connecting: the other side has yet to answer. broken: nothing can be sent; what arrived can be
-// read. over: and was; nothing follows.
+//   connecting  the other side has not answered yet
+//   broken      nothing can be sent; bytes that arrived can be read
+//   over        broken and read to the end; no event follows
 enum class UringState : std::uint8_t { open, connecting, broken, over };
 
-// What the engine knows of one link.
+// The engine's data about one link.
 struct UringSlot {
   int fd = -1;                           // socket; -1: the slot is free
   std::uint32_t generation = 1;          // of the Link that has it; counts up with each
@@ -80,20 +81,20 @@ struct UringSlot {
   bool fed = false;                      // … and has brought bytes
   bool cancelling = false;               // … and is being cancelled
   bool hangup_watched = false;           // a poll for its end is armed
-  bool end_seen = false;                 // … and has told of it
-  bool break_told = false;               // while it was paused
+  bool end_seen = false;                 // … and has reported it
+  bool break_told = false;               // reported while it was paused
   bool writable_watched = false;         // a poll for room is armed
   bool send_wanted = false;              // a send is pending: on_sent() is due
   bool shutdown_wanted = false;          // our side ends when `output` is gone
   bool input_ended = false;              // the other side sends no more
   bool touched = false;                  // in touched_
   UringState state = UringState::open;   // of the connection
-  std::uint16_t failure = 0;             // why it broke, as errno has it
+  std::uint16_t failure = 0;             // the errno value of the break
 
-  // Input is told as it comes.
+  // Whether input is delivered as it arrives.
   bool is_reading() const noexcept { return !paused && held == nullptr && !input_ended; }
 };
-// Sends what there is room for. Not 0: the connection is broken, and why.
+// Sends as much as there is room for. Not 0: the errno value with which the connection broke.
 inline int send_some(const UringSlot& slot, std::span<const iovec> parts, int flags,
                      std::size_t& sent, UringCounters& counters) {
   const ssize_t count = send_parts(slot.fd, parts, flags | MSG_DONTWAIT);
@@ -103,7 +104,7 @@ inline int send_some(const UringSlot& slot, std::span<const iovec> parts, int fl
 }
 // A listening socket.
 struct UringListener {
-  // How long close_listeners() still accepts what has begun.
+  // How long close_listeners() still accepts connections whose handshake has begun.
   static constexpr Duration handshake_grace = milliseconds(100);
   static constexpr Duration accept_poll = milliseconds(10);  // how often it then looks
   int fd = -1;                                               // listening socket
@@ -116,10 +117,10 @@ struct UringListener {
 // A connection that was accepted and waits for a free slot.
 struct UringWaiting {
   int fd;             // its socket
-  Listener listener;  // that it came from
+  Listener listener;  // the one that accepted it
   PeerEndpoint peer;  // its address
 };
-// A descriptor of others that is polled.
+// A polled descriptor that belongs to another owner.
 struct UringWatched {
   int fd = -1;                   // borrowed; -1: the place is free
   Watcher* watcher = nullptr;    // borrowed; null: unwatched
@@ -128,7 +129,7 @@ struct UringWatched {
 };
 
 // The user data of an entry is kind << 56 | generation << 24 | index.
-// What an entry was for; decides who gets its completion.
+// The purpose of an entry; it decides which function gets the completion.
 enum class UringKind : std::uint8_t {
   ignored,   // of no further interest
   wake,      // the eventfd of wake()

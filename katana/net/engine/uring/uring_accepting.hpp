@@ -3,7 +3,7 @@
 // Owns       listening sockets, and the sockets of connections that wait for a link.
 // Thread     the engine's; listen() may be called by another before start().
 // Allocates  for listeners, and for connections that were accepted in spite of a pause.
-// Fails      listen() returns an Error; a failing accept is told to the sink.
+// Fails      listen() returns an Error; a failing accept is reported to the sink.
 // Invariant  connections become links in the order in which the kernel accepted them.
 #pragma once
 
@@ -32,7 +32,7 @@ class UringAccepting : public UringReceiving<S> {
   using Base::clocks_, Base::closes_, Base::leaving_, Base::ring_, Base::sink_, Base::slots_,
       Base::take_slot, Base::uring_;
   using Kind = UringKind;              // of completions
-  using ListenSocket = UringListener;  // what is known of a listener
+  using ListenSocket = UringListener;  // data of a listener
   using Waiting = UringWaiting;        // accepted, without a slot yet
 
  public:
@@ -63,17 +63,17 @@ class UringAccepting : public UringReceiving<S> {
     accept_paused_ = false;
   }
 
-  // Its descriptor is then left, not emptied.
+  // The descriptor is then closed with its queue left as it is.
   void hand_over(Listener listener) { listeners_[listener].shared = true; }
 
-  // See engine.hpp: false when a drain need not wait any more.
+  // See engine.hpp: false when a drain does not have to wait any longer.
   bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
 
  protected:
   // Whether a waiting connection can become a link.
   bool can_admit() const { return !waiting_.empty() && !accept_paused_ && !slots_.is_full(); }
 
-  // Connections that the kernel had accepted when we no longer wanted them come first.
+  // Connections that the kernel had accepted although they were no longer wanted come first.
   void admit_waiting() {
     while (can_admit()) [[unlikely]] {
       const Waiting each = waiting_.front();
@@ -106,9 +106,9 @@ class UringAccepting : public UringReceiving<S> {
     ListenSocket& listener = listeners_[index];
     if ((completion.flags & IORING_CQE_F_MORE) == 0) listener.armed = listener.cancelling = false;
     if (completion.res < 0) return survive_accept_error(-completion.res);
-    // A multishot accept has one place for the addresses of all that it brings, so each is asked
-    // for: the one system call of an accepted connection (decision 0073). Now, not when somebody
-    // wants to know: a client or server that resets the connection takes its address along.
+    // A multishot accept has only one place for the addresses of all its connections. One system
+    // call per accepted connection therefore asks for the address (decision 0073). It asks now:
+    // after a reset the address is lost.
     const PeerEndpoint peer = peer_of(completion.res);
     if (accept_paused_ || slots_.is_full() || !waiting_.empty()) {
       waiting_.push_back({completion.res, index, peer});
@@ -140,7 +140,7 @@ class UringAccepting : public UringReceiving<S> {
  private:
   bool finishing() const { return closing_at_ != never && clocks_.now >= closing_at_; }
   bool wants_accept(const ListenSocket& listener) const {
-    // The next owner of a shared one gets the connections in its queue.
+    // The next owner of a shared listener gets the connections in its queue.
     const bool ours = !listener.shared || closing_at_ == never;
     return listener.fd >= 0 && ours && !accept_paused_ && !slots_.is_full() && waiting_.empty() &&
            !finishing();
@@ -153,7 +153,7 @@ class UringAccepting : public UringReceiving<S> {
     if (!sink_.on_accepted(link, listener, peer)) this->close(link);
   }
 
-  // Anything else: the connection failed before it was accepted (accept(2), "Error handling").
+  // Other errors: the connection failed before it was accepted (accept(2), "Error handling").
   KATANA_RARE void survive_accept_error(int error_number) {
     const bool descriptors = error_number == EMFILE || error_number == ENFILE;
     if (!descriptors && error_number != ENOBUFS && error_number != ENOMEM) return;

@@ -1,24 +1,27 @@
 // UringEngine: the engine contract on io_uring.
 //
-// Owns       the rings, listeners, the socket of every link, and copies of what is being sent.
+// Owns       the rings, listeners, the socket of every link, and copies of output.
 // Thread     one: its reactor's; start() and listen() may be called by another before it.
-// Allocates  at construction and in start(); later only for what a paused link's receive brings
-//            late (Held), which is rare and bounded.
+// Allocates  at construction and in start(); later only for bytes that arrive late for a paused
+//            link (Held), which is rare and bounded.
 // Fails      start() and listen() return an Error; afterwards everything is an event.
-// Invariant  a completion names its link with the generation that submitted it, so one that comes
-//            late finds no link in find() and dies there.
+// Invariant  a completion names its link with the generation that submitted it; a late one finds no
+//            link in find() and has no effect.
 //
 // One system call in a turn. The reactor's calls in a turn are only noted: in slots, in staged
-// output, in lists of what changed. submit() turns the notes into entries, and one io_uring_enter
-// submits them, lets the kernel do its work, and waits.
+// output, in lists of changes. submit() turns the notes into entries. One io_uring_enter submits
+// them, lets the kernel do its work, and waits.
 //
 // The other parts are its bases (uring_links.hpp lists them), and have their own essays: receiving,
 // sending, closing, accepting.
 //
-// What may go wrong, and where: no buffer (ENOBUFS), an early end of multishot and a cancellation
-// in received(); a full completion queue, which ends multishots and keeps what does not fit, in
-// Ring::enter(); a full submission queue in submit(), which goes on next turn; EMFILE in
-// accepted(); connections that were accepted in spite of a pause in waiting_.
+// Failures, and the function that handles each:
+//
+//   no buffer (ENOBUFS), an early end of multishot, a cancellation   received()
+//   a full completion queue: ends multishots, keeps the overflow     Ring::enter()
+//   a full submission queue: the rest goes next turn                 submit()
+//   EMFILE                                                           accepted()
+//   connections that were accepted in spite of a pause               waiting_
 #pragma once
 
 #include <sys/eventfd.h>
@@ -85,13 +88,13 @@ class UringEngine : public UringAccepting<S> {
         !started) {
       return started;
     }
-    // Not O_NONBLOCK: for the ring that would mean to fail instead of to wait.
+    // Not O_NONBLOCK: on a ring it would mean to fail instead of to wait.
     wake_ = eventfd(0, EFD_CLOEXEC);
     if (wake_ < 0) return std::unexpected(system_error("create an eventfd", errno));
     return {};
   }
 
-  // A poll says when the other side has answered; nothing else is armed before.
+  // A poll reports when the other side has answered; nothing else is armed before.
   Result<Link> connect(const ConnectOptions& options) {
     if (slots_.is_full()) return std::unexpected(no_link_left(slots_.links_max()));
     auto opened = open_connection(options);
@@ -102,7 +105,7 @@ class UringEngine : public UringAccepting<S> {
     return link;
   }
 
-  // Nothing is submitted for it yet.
+  // No entry has been submitted for it yet.
   int detach(Link link) {
     Slot* const slot = find(link);
     KATANA_REQUIRE(slot != nullptr && !slot->receiving);
@@ -126,13 +129,13 @@ class UringEngine : public UringAccepting<S> {
   // See engine.hpp; any thread.
   void wake() noexcept {
     const std::uint64_t one = 1;
-    // Ignored: the only failure is an interruption, and then the counter is about to be full.
+    // Ignored: the only failure is an interruption, and then the counter is almost full.
     (void)!::write(wake_, &one, sizeof one);
   }
 
   // See engine.hpp; at most one io_uring_enter, unless the queue fills.
   void turn(Duration wait_max) {
-    // Nothing reports that a socket was closed, and a drain waits for it: see accepting().
+    // No completion reports a closed socket, and a drain waits for it: see accepting().
     const bool last_closes = closing_at_ != never && !closes_.empty();
     const bool submitted = submit();
     const Duration wait_now = submitted && !last_closes ? wait(wait_max) : Duration{};
@@ -151,7 +154,7 @@ class UringEngine : public UringAccepting<S> {
   Instant now() const { return clocks_.now; }                       // monotonic time of the turn
   Instant read_clock() const noexcept { return read_monotonic(); }  // monotonic time of this moment
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }  // Unix time of the turn
-  // The most that it can use.
+  // The most memory that it can use.
   std::size_t memory_bytes() const { return reserved_bytes() + held_max(); }
   std::size_t memory_used() const { return reserved_bytes() + held_sum_; }  // in use at present
 
@@ -172,8 +175,8 @@ class UringEngine : public UringAccepting<S> {
 
   // ---- from notes to entries -------------------------------------------------------------------
 
-  // A list in the order in which its members are to be submitted. False: the queue is full; what
-  // was not submitted is left.
+  // Submits the members of a list in their order. False: the queue is full; the list keeps the
+  // members that were not submitted.
   template <class List, class Submit>
   static bool submit_each(List& list, Submit submit_one) {
     std::size_t count = 0;

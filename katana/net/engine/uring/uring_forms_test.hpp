@@ -53,7 +53,7 @@ struct UringForm {
     const auto features = probe_uring();
     return features ? "" : features.error().describe();
   }
-  // The kernel may fill every buffer for one link; the next turn begins with who got none.
+  // The kernel may fill every buffer for one link; the next turn begins with links that got none.
   static constexpr std::size_t deliveries_max = deliveries;
   static constexpr bool asks_peers = true;
 };

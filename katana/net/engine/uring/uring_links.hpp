@@ -1,18 +1,18 @@
-// UringLinks: the slots of an io_uring engine's links, what is noted for the next submission, and
-// what the notes draw from. The lowest of the parts that make up UringEngine:
+// UringLinks: the slots of an io_uring engine's links, the notes for the next submission, and the
+// data behind the notes. The lowest of the parts that make up UringEngine:
 //
 //   UringLinks      a link gets its slot and gives it back; polls
 //   UringSending    output: copied, staged, sent at once; closing and resetting
 //   UringReceiving  receives, and what arrives for a paused link
 //   UringAccepting  listeners, and connections that wait for a link
-//   UringEngine     what a turn is: notes become entries, completions become calls of the sink
+//   UringEngine     the turn: notes become entries, completions become calls of the sink
 //
-// Each calls those above it in this list, and they are one object: a reference between them would
+// Each part calls those above it in this list. All are one object: a reference between them would
 // be a load on the way of every request.
 //
-// Owns       the rings, the socket of every link, and copies of what is being sent.
+// Owns       the rings, the socket of every link, and copies of output.
 // Thread     the engine's.
-// Allocates  at construction only, but for notes beyond what a turn had so far.
+// Allocates  at construction only, except for notes beyond the most that a turn had so far.
 // Fails      find() is null when the link is gone.
 #pragma once
 
@@ -40,7 +40,7 @@ template <class S>
 class UringLinks {
  protected:
   using Kind = UringKind;    // of completions
-  using Slot = UringSlot;    // what is known of a link
+  using Slot = UringSlot;    // data of a link
   using State = UringState;  // of a link
 
  public:
@@ -49,7 +49,7 @@ class UringLinks {
         options_(options),
         uring_(uring.resolve(options, true)),
         outputs_(uring_.outputs, uring_.output_bytes),
-        // At 48 bytes a slot would be much of what an idle connection may cost.
+        // With 48 bytes a slot is much of the memory budget of an idle connection.
         slots_(options.links_max, Touch::at_start) {
     clocks_ = read_clocks();
   }
@@ -64,7 +64,7 @@ class UringLinks {
 
   // ---- for tests
 
-  // What the engine has done so far.
+  // Counts of the engine's events so far.
   const UringCounters& counters() const noexcept { return counters_; }
   // Blocks of output that the kernel reads.
   std::size_t outputs_under_way() const noexcept { return outputs_.count() - outputs_.available(); }
@@ -79,7 +79,7 @@ class UringLinks {
     touched_.push_back(link);
   }
 
-  // REQUIRES that one is free.
+  // Takes a slot for a link of that socket. REQUIRES a free slot.
   Link take_slot(int fd) {
     const Link link = slots_.take(fd);
     touch(link, slots_[link]);
@@ -95,7 +95,7 @@ class UringLinks {
     slots_.give(link, slot);
   }
 
-  // Arms what the link's state asks for and is not armed.
+  // Arms receives and polls that the link's state asks for and that are not armed.
   bool update(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return true;
@@ -114,8 +114,8 @@ class UringLinks {
     return true;
   }
 
-  // Nothing can be sent. Earlier input is read to the end, then end_link() is called; a paused
-  // link is told at once.
+  // The link cannot send any more. Earlier input is read to the end, then end_link() is called. A
+  // paused link is reported at once.
   KATANA_RARE void break_link(Link link, Slot& slot, int failure) {
     if (!mark_broken(link, slot, failure)) return;
     if (slot.paused && !std::exchange(slot.break_told, true)) sink_.on_closed(link, Closed::link);
@@ -126,14 +126,14 @@ class UringLinks {
     sink_.on_closed(link, Closed::link);
   }
 
-  // A send failed. That is a call of the reactor, which is not told in it.
+  // A send failed. The sink is not told within the reactor's own call.
   KATANA_RARE Sent break_off(Link link, Slot& slot, int failure) {
     if (slot.break_told || !mark_broken(link, slot, failure)) return Sent::failed;
     end_both_sides(slot.fd);
     return Sent::pending;
   }
 
-  // The poll stays: it tells of an end, and again of what breaks the connection behind that.
+  // The poll stays armed: it reports an end, and later a break of the connection behind it.
   KATANA_RARE void hung_up(Link link, const io_uring_cqe& completion) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
@@ -142,7 +142,7 @@ class UringLinks {
     slot->end_seen = true;
     const bool broken = (completion.res & POLLERR) != 0 || slot->state == State::broken;
     if (broken && !slot->is_reading()) {
-      // Not of one that is reading: its receive is to meet the error.
+      // Not for a link that is reading: its receive is to meet the error.
       const int failure = slot->failure != 0 ? slot->failure : take_socket_error(slot->fd);
       if (slot->input_ended) return end_link(link, *slot, failure);
       return break_link(link, *slot, failure);
@@ -151,7 +151,7 @@ class UringLinks {
   }
 
  private:
-  // False: it is over.
+  // False: the link is already over.
   bool mark_broken(Link link, Slot& slot, int failure) {
     if (slot.state == State::over) return false;
     slot.state = State::broken;
@@ -169,7 +169,7 @@ class UringLinks {
       if (!slot.multishot || !slot.fed || slot.cancelling) return true;
       return slot.end_seen ? replace_receive(link, slot) : watch_end(link, slot);
     }
-    // One that is limited is for one receive: a multishot one takes what it finds.
+    // A limit holds for one receive: a multishot receive takes all that it finds.
     const bool multishot =
         !slot.singly && slot.receive_max == 0 && !slot.end_seen && !is_holding_much_;
     const std::uint32_t most = is_holding_much_ ? short_of(slot.receive_max) : slot.receive_max;
@@ -186,8 +186,8 @@ class UringLinks {
     return receive_max == 0 ? short_receive_bytes : std::min(receive_max, short_receive_bytes);
   }
 
-  // By a poll: of a link without a receive, of one whose break is to be told, and of one whose
-  // receive may have missed it (see uring_receiving.hpp) and whose output does not show it.
+  // Polls for the end of a link without a receive, and of a link with a break to report. Also of a
+  // link whose receive may have missed the end (see uring_receiving.hpp), if no output shows it.
   KATANA_RARE bool watch_end(Link link, Slot& slot) {
     const bool is_deaf = slot.multishot && slot.fed && slot.output == Outputs::none;
     const bool is_untold = slot.state == State::broken && !slot.break_told;
@@ -215,9 +215,9 @@ class UringLinks {
   Clocks clocks_;
   UringCounters counters_;
 
-  // For a receive while much is held.
+  // The size of a receive while many bytes are held.
   static constexpr std::uint32_t short_receive_bytes = 1024;
-  std::size_t held_sum_ = 0;      // memory of what is held for paused links; slots_ counts in it
+  std::size_t held_sum_ = 0;      // bytes held for paused links; slots_ counts in it
   bool is_holding_much_ = false;  // see uring_receiving.hpp
   SlotTable<Slot> slots_;
 

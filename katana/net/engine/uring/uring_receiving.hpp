@@ -1,29 +1,29 @@
 // UringReceiving: bytes of links, parsed by the reactor where the kernel put them.
 //
-// Owns       resumed_; what is held is owned by the link's slot.
+// Owns       resumed_; the link's slot owns the held bytes.
 // Borrows    a buffer of the ReceiveRing, for the call of the sink.
 // Thread     the engine's.
-// Allocates  for what arrives for a paused link (UringHeld), which is rare and bounded.
-// Fails      never: what breaks a link is told to the sink.
-// Invariant  a link that is paused is told nothing until it is resumed, but that it broke.
+// Allocates  for bytes that arrive for a paused link (UringHeld), which is rare and bounded.
+// Fails      never: a break of a link is reported to the sink.
+// Invariant  a paused link gets no event until it is resumed, except that it broke.
 //
-// A link's first receive is single, because a connection with one request ends before a second;
-// from then on one multishot receive stays armed. Neither has a buffer until bytes are there: the
+// A link's first receive is single, because a connection with one request ends before a second.
+// From then on one multishot receive stays armed. Neither has a buffer until bytes are there: the
 // kernel takes one of the ReceiveRing, and the reactor parses in it. A pause tells the kernel
-// nothing. Only if bytes come nevertheless they are held (copied, so that no link keeps a buffer of
-// the ring), and the receive is cancelled; a link that pauses goes on with single receives until a
+// nothing. Bytes that arrive nevertheless are held: they are copied, and no link keeps a buffer of
+// the ring. The receive is then cancelled. A link that pauses goes on with single receives until a
 // delivery leaves it unpaused. A paused link without a receive has a poll for its reset.
 //
-// held_max() bounds the memory of all links together. For one link it is at most what the
-// kernel receives in two turns, the ReceiveRing each time. So that links which pause one after
-// another do not hold as much each, from one ReceiveRing's worth on all multishot receives are
-// cancelled, and those armed are single and short, until half of that is held.
+// held_max() bounds the memory of all links together. For one link it is at most two ReceiveRings:
+// all that the kernel receives in two turns. Links that pause one after another must not hold as
+// much each. From one ReceiveRing's worth on all multishot receives are cancelled. New receives are
+// single and short until half of that is held.
 //
-// A multishot receive may miss an end that comes right behind bytes: the kernel is woken for both
-// before it looks, takes the bytes, and counts both as done (seen of resets on Linux 6.18). Output
-// that follows shows it, because a send fails then. A link whose bytes are not answered in their
-// turn gets one poll for its end. A receive that is still silent then is replaced by single ones,
-// which miss nothing.
+// A multishot receive may miss an end that comes right behind bytes. The kernel is woken for both
+// before it looks, takes the bytes, and counts both as done (seen with resets on Linux 6.18).
+// Output that follows shows the end, because a send fails then. A link whose bytes are not answered
+// in their turn gets one poll for its end. A receive that is still silent then is replaced by
+// single ones, which miss nothing.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class UringReceiving : public UringSending<S> {
       Base::sink_, Base::slots_, Base::touch, Base::uring_, Base::waits_for_blocks_;
   using Kind = UringKind;    // of completions
   using Held = UringHeld;    // bytes for a paused link
-  using Slot = UringSlot;    // what is known of a link
+  using Slot = UringSlot;    // data of a link
   using State = UringState;  // of a link
 
  public:
@@ -66,7 +66,7 @@ class UringReceiving : public UringSending<S> {
     slot->receive_max = bytes < uring_.receive_buffer_bytes ? static_cast<std::uint32_t>(bytes) : 0;
   }
 
-  // See engine.hpp; bytes that were held are told first.
+  // See engine.hpp; held bytes are delivered first.
   void resume_receive(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr || !slot->paused) return;
@@ -78,9 +78,9 @@ class UringReceiving : public UringSending<S> {
     }
   }
 
-  // The most memory that is held: a ReceiveRing's worth before receives become short, as much in
-  // that turn and in the next, in which they are cancelled; all of it twice, because strings grow
-  // by doubling; and a short receive of each link.
+  // The most memory of held bytes. A ReceiveRing's worth before receives become short, as much in
+  // that turn, and as much in the next, in which they are cancelled. All of it twice, because
+  // strings grow by doubling. A short receive of each link comes on top.
   std::size_t held_max() const noexcept {
     return 6 * receive_.memory_bytes() + std::size_t{slots_.links_max()} * short_receive_bytes;
   }
@@ -90,7 +90,7 @@ class UringReceiving : public UringSending<S> {
   void received(Link link, const io_uring_cqe& completion) {
     const int result = completion.res;
     Bytes bytes;
-    // For every receiver: the buffer's place depends on every completion.
+    // Even for links that are gone: the place in the buffer depends on every completion.
     if ((completion.flags & IORING_CQE_F_BUFFER) != 0) bytes = receive_.claim(completion);
     Slot* const slot = find(link);
     if (slot == nullptr) {
@@ -100,8 +100,8 @@ class UringReceiving : public UringSending<S> {
     if ((completion.flags & IORING_CQE_F_MORE) == 0) {
       slot->receiving = slot->cancelling = false;
       counters_.multishot_ends += result > 0 && !slot->singly ? 1 : 0;
-      // A link that found no buffer at all is the first to be armed again, so that buffers go
-      // round.
+      // A link that found no buffer at all is armed again first: every link then gets buffers in
+      // turn.
       if (result == -ENOBUFS && !slot->fed && !slot->touched) {
         slot->touched = true;
         waits_for_blocks_.push_back(link);
@@ -121,7 +121,7 @@ class UringReceiving : public UringSending<S> {
     }
   }
 
-  // Links that were resumed before this turn, in turn with everybody else.
+  // Delivers held bytes of links that were resumed before this turn, in turn with the other links.
   void deliver_held() {
     if (resumed_.empty() && !is_holding_much_) [[likely]]
       return;
@@ -130,7 +130,7 @@ class UringReceiving : public UringSending<S> {
     if (held_sum_ <= receive_.memory_bytes() / 2) is_holding_much_ = false;
   }
 
-  std::vector<Link> resumed_;  // with bytes held
+  std::vector<Link> resumed_;  // links with held bytes
 
  private:
   void deliver(Link link, Slot& slot, Bytes bytes) {
@@ -142,7 +142,7 @@ class UringReceiving : public UringSending<S> {
     Slot* const after = find(link);
     if (after == nullptr) return;
     if (!after->paused) after->singly = false;
-    // Not answered: nothing would show that the connection ended right behind these bytes.
+    // Without an answer nothing would show that the connection ended right behind these bytes.
     if (after->output == Outputs::none && !after->hangup_watched) touch(link, *after);
   }
 
@@ -179,7 +179,7 @@ class UringReceiving : public UringSending<S> {
     tell_end(link, slot);
   }
 
-  // Nothing is left to be read of it by the kernel.
+  // The kernel has no more bytes of the link.
   KATANA_RARE void end_broken(Link link, Slot& slot, int failure) {
     if (slot.is_reading()) return end_link(link, slot, failure);
     break_link(link, slot, failure);
@@ -196,7 +196,7 @@ class UringReceiving : public UringSending<S> {
     std::size_t budget = Held::per_turn_max;
     while (slot != nullptr && slot->held != nullptr && !slot->paused &&
            slot->state != State::over) {
-      // Ours for the call, in which the link may be closed.
+      // Owned here during the call, in which the link may be closed.
       std::unique_ptr<Held> held = std::move(slot->held);
       const Bytes left = Bytes(held->bytes).substr(held->begin);
       const std::size_t most =

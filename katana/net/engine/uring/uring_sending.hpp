@@ -1,22 +1,23 @@
 // UringSending: output on its way to the kernel, and the end of a link.
 //
 // Owns       the socket of a closed link, until its close is submitted.
-// Borrows    what send() is given, for the call only.
+// Borrows    the memory of send(), for the call only.
 // Thread     the engine's.
-// Allocates  never, but for notes.
+// Allocates  never, except for notes.
 // Fails      Sent::failed: the link is gone.
 // Invariant  a link has one block of Outputs at most; output keeps its order.
 //
-// Sending. The kernel never sees memory of the reactor after the call: short output is copied into
-// a block of Outputs, is `completed` for the reactor, and goes with the turn's submission, several
-// replies of a link in one entry. Longer output is sent by sendmsg at once, where a copy would cost
-// more than the call, and waits for room by a poll. Therefore close() has no output to take back,
-// the reactor may release its blocks right after it, and nothing has to be cancelled synchronously.
+// Sending. The kernel never sees memory of the reactor after the call. Short output is copied into
+// a block of Outputs and is `completed` for the reactor. It goes with the turn's submission,
+// several replies of a link in one entry. Longer output is sent by sendmsg at once, where a copy
+// would cost more than the call, and waits for room by a poll. Therefore close() has no output to
+// take back. The reactor may release its blocks right after it, and nothing has to be cancelled
+// synchronously.
 //
-// Closing. Output that is staged or under way is delivered first, in two ways that need no link
-// between the entries: entries are executed in order, and a send under way has its own reference of
-// the socket, whose last one ends the connection. A client or server that does not read holds its
-// block for `delivery_grace` at most; accepting() stays true so long, so that a drain waits.
+// Closing. Output that is staged or under way is delivered first. Two facts make this work without
+// links between the entries. Entries are executed in order. A send under way has its own reference
+// to the socket, and the last reference ends the connection. A client or server that does not read
+// holds its block for `delivery_grace` at most. Meanwhile accepting() stays true: a drain waits.
 // reset() drops or cancels instead.
 #pragma once
 
@@ -47,7 +48,7 @@ class UringSending : public UringLinks<S> {
       Base::end_link, Base::find, Base::leaving_, Base::outputs_, Base::release, Base::ring_,
       Base::sink_, Base::staged_, Base::touch, Base::uring_;
   using Kind = UringKind;    // of completions
-  using Slot = UringSlot;    // what is known of a link
+  using Slot = UringSlot;    // data of a link
   using State = UringState;  // of a link
 
  public:
@@ -75,13 +76,13 @@ class UringSending : public UringLinks<S> {
     return Sent::completed;
   }
 
-  // By its own system calls: an entry that splices would wait for a thread of the kernel.
+  // Makes its own system calls: an entry that splices would wait for a thread of the kernel.
   Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
                  std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
     if (slot == nullptr || slot->state != State::open) return send_nothing(slot);
-    if (slot->output != Outputs::none) {  // what was sent before goes first
+    if (slot->output != Outputs::none) {  // earlier output goes first
       slot->send_wanted = true;
       return Sent::pending;
     }
@@ -185,12 +186,12 @@ class UringSending : public UringLinks<S> {
     sink_.on_sent(link, 0);
   }
 
-  // How often blocks of closed links are looked at.
+  // The interval between checks of the blocks of closed links.
   Duration delivery_check() const {
     return std::min(Output::delivery_check_max, uring_.delivery_grace);
   }
 
-  // Blocks of closed links whose other sides do not read.
+  // Cancels output of closed links whose other sides do not read.
   KATANA_RARE void cut_overdue() {
     if (clocks_.now < next_delivery_check_) return;
     next_delivery_check_ = clocks_.now + delivery_check();
@@ -211,7 +212,7 @@ class UringSending : public UringLinks<S> {
     sink_.on_sent(link, 0);
   }
 
-  // The other side of a connecting link has. False: with a refusal.
+  // The other side of a connecting link has answered. False: with a refusal.
   KATANA_RARE bool answered(Link link, Slot& slot) {
     if (const int failure = take_socket_error(slot.fd); failure != 0) {
       // Nothing can have arrived.
@@ -223,14 +224,14 @@ class UringSending : public UringLinks<S> {
     return true;
   }
 
-  // On a link that is gone or broken, or whose other side has yet to answer.
+  // Handles a link that is gone or broken, or whose other side has not answered yet.
   KATANA_RARE static Sent send_nothing(Slot* slot) {
     if (slot == nullptr || slot->state == State::over || slot->break_told) return Sent::failed;
     slot->send_wanted = slot->state == State::connecting;
     return Sent::pending;
   }
 
-  // More than a copy is worth, or no block left for one.
+  // For output that is too long for a copy, or when no block is free.
   Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
                      std::size_t& accepted) {
     if (const int failure = send_some(slot, gathered, 0, accepted, counters_)) {
@@ -242,8 +243,8 @@ class UringSending : public UringLinks<S> {
     return Sent::pending;
   }
 
-  // Staged output goes first. Otherwise a link with more to send than a block holds would send
-  // one block in each turn.
+  // Staged output goes first. Otherwise a link with more output than a block holds would send one
+  // block in each turn.
   KATANA_RARE Sent send_behind_staged(Link link, Slot& slot, std::span<const iovec> gathered,
                                       std::size_t wanted, std::size_t& accepted) {
     Output& output = outputs_[slot.output];

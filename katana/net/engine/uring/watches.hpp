@@ -1,10 +1,10 @@
-// UringWatches: descriptors of others, and who is told when they are readable.
+// UringWatches: descriptors of other owners, and the watchers to call when they are readable.
 //
 // Owns       nothing but its notes; descriptors and watchers are borrowed until remove().
 // Thread     the ring's.
-// Allocates  for a descriptor more than were watched before.
+// Allocates  for each descriptor beyond the most that were watched before.
 // Fails      add() says why a descriptor cannot be watched.
-// Invariant  a poll reports once and is armed again; one that comes late finds another generation.
+// Invariant  a poll reports once and is armed again; a late one finds another generation.
 #pragma once
 
 #include <poll.h>
@@ -24,7 +24,7 @@ namespace katana::engine {
 
 class UringWatches {
  public:
-  // REQUIRES that it is not watched.
+  // Watches the descriptor. REQUIRES that it is not watched.
   Result<void> add(int fd, Watcher& watcher) {
     struct stat status;
     if (fstat(fd, &status) != 0) return std::unexpected(system_error("watch a descriptor", errno));
@@ -40,7 +40,7 @@ class UringWatches {
     return {};
   }
 
-  // Polls that are to be cancelled go behind `cancels`.
+  // Appends the polls to cancel to `cancels`.
   void remove(int fd, std::vector<std::uint64_t>& cancels) {
     for (std::uint32_t index = 0; index < watched_.size(); ++index) {
       UringWatched& each = watched_[index];

@@ -1,8 +1,8 @@
 // swagger_ui(): the files of Swagger UI (Apache-2.0), in the program, for docs_page().
 //
 // They are not in the repository: cmake/swagger_ui.cmake finds them where tools/setup put them, or
-// in the folder KATANA_SWAGGER_UI. Without them this builds all the same, and the page says what to
-// install.
+// in the folder KATANA_SWAGGER_UI. Without them the program builds, too, and the page says how to
+// install them.
 //
 // Owns       the files: 0.5 MiB of the program.
 // Thread     any.

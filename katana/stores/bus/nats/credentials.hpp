@@ -1,11 +1,11 @@
-// Credentials: who a program is to a NATS server: a user with a password, a token, an nkey, or the
-// JWT of a .creds file.
+// Credentials: the identity of a program at a NATS server. It is a user with a password, a token,
+// an nkey, or the JWT of a .creds file.
 //
 // Owns       the secrets, in memory that is overwritten before it is given back.
 // Thread     a value; sign() any.
 // Allocates  its texts.
-// Fails      read_… with an Error that names the file and what is wrong with it, and shows nothing
-//            of the secret.
+// Fails      read_… with an Error that names the file and the mistake in it, and shows nothing of
+//            the secret.
 // Source     docs.nats.io: nkeys are Ed25519 (RFC 8032) in base32 with a prefix and a CRC-16.
 #pragma once
 
@@ -27,14 +27,14 @@ class NkeySeed {
   bool empty() const noexcept { return seed_.empty(); }
   // "U…"
   Result<std::string> public_key() const;
-  // The signature of what the server sent, in base64 without padding.
+  // The signature of the server's nonce, in base64 without padding.
   Result<std::string> sign(Bytes nonce) const;
 
  private:
   SecretText seed_;  // 32 bytes
 };
 
-// Sent with CONNECT; what is empty is left out.
+// The credentials in CONNECT; empty members are left out.
 struct Credentials {
   std::string user = {};     // empty: `password` is not sent either
   SecretText password = {};  // goes to the server as it is: wants TLS

@@ -80,7 +80,7 @@ Timestamp FakeJetStream::wall() const {
   return Timestamp(std::chrono::microseconds(1'800'000'000'000'000 + reactor_.now().ns / 1000));
 }
 
-// ---- what a test does to it --------------------------------------------------------------------
+// ---- controls of a test ------------------------------------------------------------------------
 
 void FakeJetStream::disconnect() {
   is_up_ = false;

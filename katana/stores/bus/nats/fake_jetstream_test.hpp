@@ -1,11 +1,11 @@
-// FakeJetStream: a bus to a NATS server with JetStream that is not there, in virtual time: it keeps
-// streams and consumers as nats-server 2.9 does, and loses them, or falls silent, as a test wants.
+// FakeJetStream: a bus to a simulated NATS server with JetStream, in virtual time. It keeps streams
+// and consumers as nats-server 2.9 does. A test can make it lose them, or fall silent.
 //
 // Owns       its streams, its consumers, and the pulls that wait.
 // Thread     one: that of its reactor.
 // Allocates  a test's tool.
-// Invariant  every answer comes in a later turn. It does what the real server was seen to do
-//            with the same requests (recovery_test.cpp asks the real one).
+// Invariant  every answer comes in a later turn. It answers requests as the real server was seen
+//            to do (recovery_test.cpp asks the real one).
 #pragma once
 
 #include <cstdint>
@@ -58,20 +58,20 @@ class FakeJetStream final : public Bus {
   explicit FakeJetStream(net::Reactor& reactor);
   ~FakeJetStream() override;
 
-  // ---- what a test does to it
-  // The connection is lost, and there again. The server's state is as it was.
+  // ---- controls of a test
+  // Lose the connection, and make it again. The server keeps its state.
   void disconnect();
   void connect();
   // kill -9 and a start: consumers that are not durable are gone.
   void restart();
-  // As restart(), and the store is gone, too.
+  // Restarts the server, and drops the store, too.
   void lose_state();
   std::uint64_t store(std::string subject, std::string payload);
   void expire(const std::string& stream, std::uint64_t below);
-  // As a store that was restored from a copy.
+  // Sets a stream back to `last`, as a store that was restored from a copy.
   void go_back(const std::string& stream, std::uint64_t last);
   void delete_consumer(const std::string& name, bool tells);
-  // Before its reactor ends.
+  // Called before its reactor ends.
   void stop() { timer_.cancel(); }
 
   bool answers_api = true;

@@ -1,4 +1,5 @@
-// What JetStreams reads by consumers. Beside jet_streams.cpp, because consumers know JetStreams.
+// The functions of JetStreams that read by consumers. They have a separate file because consumers
+// depend on JetStreams.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,9 +26,10 @@ Task<Result<std::unique_ptr<Consumer>>> JetStreams::do_consume(ConsumeOptions op
   co_return std::unique_ptr<Consumer>(std::move(reader));
 }
 
-// ---- what is there -----------------------------------------------------------------------------
+// ---- stored messages ---------------------------------------------------------------------------
 
-// Reads what the options give, from their start to what is the end now, and keeps the last `keep`.
+// Reads the messages that the options select, from their start to the present end, and keeps the
+// last `keep`.
 Task<Result<std::vector<StoredMessage>>> JetStreams::read(ConsumeOptions options,
                                                           std::size_t keep) {
   std::vector<StoredMessage> messages;
@@ -50,8 +52,8 @@ Task<Result<std::vector<StoredMessage>>> JetStreams::read(ConsumeOptions options
   co_return messages;
 }
 
-// Where to begin so that at least `count` of the filter come, and not many more: JetStream counts
-// what is behind a position, and does not say where the last so many begin.
+// Finds a position behind which at least `count` messages match the filter, and not many more.
+// JetStream counts the messages behind a position, but does not say where the last `count` begin.
 Task<Result<std::uint64_t>> JetStreams::first_of_last(ConsumeOptions options, std::size_t count) {
   auto stream = co_await look(options.stream, false, api_timeout);
   if (!stream) co_return std::unexpected(stream.error());

@@ -1,9 +1,9 @@
-// What the API of JetStream asks and answers, as JSON.
+// The requests and answers of the JetStream API, as JSON.
 //
 // Owns       its texts.
 // Thread     a value.
 // Allocates  its texts.
-// Fails      read_… with the Error that the server gave, or when it is no such JSON.
+// Fails      read_… with the Error that the server gave, or for JSON of another form.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,15 @@
 
 namespace katana::bus::jet {
 
-// Of the answer to STREAM.INFO.
+// The state of a stream, from the answer to STREAM.INFO.
 struct Stream {
   std::vector<std::string> subjects;  // patterns with the prefix, in the server's order
   std::uint64_t first_sequence = 0;   // the oldest that is kept
   std::uint64_t last_sequence = 0;    // of the last that was stored, kept or not; 0: none was
   std::string created;                // when, as the servers write it: another one, another time
 };
-// Of the answer to CONSUMER.CREATE, CONSUMER.DURABLE.CREATE and CONSUMER.INFO.
+// The state of a consumer, from the answer to CONSUMER.CREATE, CONSUMER.DURABLE.CREATE and
+// CONSUMER.INFO.
 struct ConsumerState {
   std::string name;                // the server's choice, unless it is durable
   std::uint64_t pending = 0;       // num_pending: messages that it has yet to be given
@@ -38,15 +39,15 @@ std::string write_consumer(const ConsumeOptions& options, const std::string& str
                            const std::string& filter, bool acknowledges);
 std::string write_pull(std::size_t count, Duration expires, Duration heartbeat);
 
-// Nothing wrong is an Error without a value: the answer is one.
+// Checks an answer; the Error is the one that the server gave.
 Result<void> read_answer(Bytes json);
 Result<Stream> read_stream(Bytes json);
 Result<ConsumerState> read_consumer(Bytes json);
-// When the message of an answer to STREAM.MSG.GET was stored.
+// The time when the message of an answer to STREAM.MSG.GET was stored.
 Result<Timestamp> read_stored_at(Bytes json);
 Result<Stored> read_stored(Bytes json);
 
-// Of the subject by which a message is acknowledged; nothing: it is none.
+// The facts in the subject by which a message is acknowledged.
 struct Place {
   Bytes consumer = {};           // its name; of the text that was read
   std::uint64_t number = 0;      // among all deliveries of that consumer, from 1
@@ -55,7 +56,8 @@ struct Place {
   std::uint64_t waiting = 0;     // as num_pending, when this one was sent
   Timestamp stored_at = {};      // by the server's clock; nanoseconds are cut to microseconds
 };
-// "$JS.ACK.…" with 9 tokens, or those of newer servers with a domain and an account.
+// Reads "$JS.ACK.…" with 9 tokens, or that of newer servers with a domain and an account. Nothing:
+// it is no such subject.
 std::optional<Place> read_place(Bytes ack_to);
 
 }  // namespace katana::bus::jet

@@ -62,9 +62,9 @@ Task<Result<void>> JetReader::begin() {
   co_return Result<void>();
 }
 
-// ---- what comes --------------------------------------------------------------------------------
+// ---- messages from the server ------------------------------------------------------------------
 
-// Answers to what was asked before go to another subject, and nowhere.
+// Subscribes to a new subject: answers to earlier questions then go nowhere.
 Result<void> JetReader::listen() {
   inbox_ = new_inbox();
   SubscribeOptions how;
@@ -107,8 +107,8 @@ void JetReader::on_message(const Delivery& message) {
   arrived_.set();
 }
 
-// 100 is a heartbeat, 404 and 408 the end of a question. Everything else ends it, too: 409 that the
-// consumer was deleted or has another leader, 503 that no server has it.
+// Status 100 is a heartbeat, 404 and 408 are the end of a question. Any other status ends it, too:
+// 409 when the consumer was deleted or has another leader, 503 when no server has it.
 void JetReader::on_status(const Delivery& message) {
   const std::uint16_t status = message.status();
   if (status == 100) {
@@ -139,7 +139,7 @@ void JetReader::arm(Duration time) {
   reactor.timers().arm(*this, reactor.now() + time);
 }
 
-// ---- what is given -----------------------------------------------------------------------------
+// ---- messages to the caller --------------------------------------------------------------------
 
 Task<std::optional<Result<StoredMessage>>> JetReader::next() {
   while (true) {
@@ -174,7 +174,8 @@ std::optional<StoredMessage> JetReader::take() {
   return std::nullopt;
 }
 
-// Given before, and acknowledged. Of a durable consumer others may have been given it.
+// True when this reader gave the message before, and it was acknowledged. Always false for a
+// durable consumer, because other readers may have been given it.
 bool JetReader::is_known(std::uint64_t sequence) const noexcept {
   return follows_ && options_.durable.empty() && sequence <= position_ &&
          !unacknowledged_.contains(sequence);
@@ -215,7 +216,7 @@ void JetReader::reject(const StoredMessage& message, Duration delay) noexcept {
   (void)bus_.publish(message.ack_to, text);
 }
 
-// What was fetched and not read is given back: another reader has it at once.
+// Gives fetched messages that were not read back to the server: another reader gets them at once.
 void JetReader::close() noexcept {
   streams_.forget(this);
   const bool was_closed = std::exchange(is_closed_, true);
@@ -255,7 +256,7 @@ void JetReader::suspect(Error why) {
   arrived_.set();
 }
 
-// The consumer is there, and gives what there is.
+// Called for a message or a heartbeat: the consumer is there, and gives its messages.
 void JetReader::note_answer() {
   if (std::exchange(has_answered_, true)) return;
   pause_ = {};
@@ -268,7 +269,7 @@ bool JetReader::is_server_away() const {
   return state != BusState::connected && state != BusState::in_process;
 }
 
-// When a server is there again it is asked at once.
+// Waits before the next attempt, but no longer than until a server is there again.
 Task<void> JetReader::wait_for_server() {
   while (!is_closed_) {
     const bool is_away = subscription_ && is_server_away();  // else no notice would come
@@ -376,11 +377,13 @@ void JetReader::note_expired(const jet::Stream& stream) {
                          fmt::format("messages {} to {} left stream '{}' before they were read",
                                      position_ + 1, stream.first_sequence - 1, options_.stream));
   streams_.note_gap(options_, problems_.back());
-  // With a filter it is unknown how many of them there were.
+  // With a filter the number of lost messages is unknown.
   if (!options_.filter.empty()) position_ = stream.first_sequence - 1;
 }
 
-// Of a durable consumer others may have been given some that they did not acknowledge.
+// The sequence at which the consumer goes on. Other readers of a durable consumer may have messages
+// that they did not acknowledge. It then goes on behind the sequence up to which all messages are
+// acknowledged.
 std::uint64_t JetReader::go_on_at() const noexcept {
   if (!options_.durable.empty() && has_others_) return floor_ + 1;
   return unacknowledged_.empty() ? position_ + 1 : *unacknowledged_.begin();

@@ -8,22 +8,21 @@
 //
 //   event                      recognised by
 //   the server does not answer no heartbeat for three times its interval
-//   the consumer is gone       CONSUMER.INFO of a durable one: 404. Of another one nothing is
-//                              asked: it may be on a server that does not come back, so it is made
-//                              again in any case
+//   the consumer is gone       CONSUMER.INFO of a durable one: 404. Another one is made again in
+//                              any case, because its server may not come back
 //   the stream is gone         STREAM.INFO: 404
 //   it is another stream       STREAM.INFO: created at another time
 //   its sequences went back    its last sequence is below the position, or the message at the
 //                              position was stored at another time
 //   messages left before       its first sequence is behind the position
 //
-// Owns       its subscription, and what was fetched and not read.
+// Owns       its subscription, and the messages that were fetched and not read.
 // Borrows    the streams, and through them the bus.
 // Thread     its reactor's.
 // Allocates  for each message.
 // Fails      as Consumer says. One that reads once ends with an Error instead of going on.
-// Invariant  it asks for no more than it has places. A message that was acknowledged is not given
-//            again, but by a durable consumer.
+// Invariant  it asks for no more messages than it has places. Only a durable consumer gives an
+//            acknowledged message again.
 // Source     docs.nats.io/reference/reference-protocols/nats_api_reference (2.9)
 #pragma once
 
@@ -42,12 +41,11 @@ namespace katana::bus {
 
 class JetReader final : public Consumer, private net::TimerEntry {
  public:
-  // `follows` false: it reads what is there, without acknowledgements, and ends where nothing more
-  // comes.
+  // `follows` false: it reads without acknowledgements, and ends when no more messages are there.
   JetReader(JetStreams& streams, ConsumeOptions options, bool follows);
   ~JetReader() override;
 
-  // Makes it on the server. Once, before anything else.
+  // Makes the consumer on the server. Call it once, before anything else.
   Task<Result<void>> begin();
 
   Task<std::optional<Result<StoredMessage>>> next() override;
@@ -55,18 +53,19 @@ class JetReader final : public Consumer, private net::TimerEntry {
   void reject(const StoredMessage& message, Duration delay) noexcept override;
   void close() noexcept override;
   std::uint64_t waiting_at_begin() const noexcept override { return waiting_at_begin_; }
-  // close(), and it is removed from the server, which would do so a while later.
+  // Closes, and removes the consumer from the server. After close() alone the server removes it
+  // a while later.
   void remove() noexcept;
 
  private:
-  // ---- what comes
+  // ---- messages from the server
   Result<void> listen();
   void on_notice(const Notice& notice);
   void on_message(const Delivery& message);
   void on_status(const Delivery& message);
   void on_time() noexcept;
 
-  // ---- what is given
+  // ---- messages to the caller
   std::optional<StoredMessage> take();
   bool is_known(std::uint64_t sequence) const noexcept;
   void count(StoredMessage& message);

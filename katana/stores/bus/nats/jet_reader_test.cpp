@@ -1,4 +1,4 @@
-// What consumers do when the server, the consumer or the stream is lost, in virtual time.
+// Tests of consumers that lose the server, the consumer or the stream, in virtual time.
 #include "katana/stores/bus/nats/jet_reader.hpp"
 
 #include <fmt/format.h>
@@ -76,7 +76,7 @@ class JetReaderTest : public testing::Test {
     ASSERT_TRUE(made) << made.error().describe();
     consumer_ = *std::move(made);
   }
-  // Reads on, and notes what comes: "sequence=payload", "!code text".
+  // Reads on, and notes messages as "sequence=payload", errors as "!code text".
   static Task<void> read_all(Consumer& consumer, Said& said, bool acknowledges,
                              std::vector<StoredMessage>& messages) {
     while (auto next = co_await consumer.next()) {
@@ -414,7 +414,7 @@ TEST_F(JetReaderTest, a_server_that_answers_nothing_is_found_out_in_bounded_time
   EXPECT_THAT(taken(), ElementsAre("2=2"));
 }
 
-// Such as a user who may not receive at an inbox.
+// This happens to a user who may not receive at an inbox.
 TEST_F(JetReaderTest,
        a_consumer_that_is_made_and_never_gives_is_told_and_not_made_again_and_again) {
   ensure_orders();

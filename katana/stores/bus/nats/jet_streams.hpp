@@ -5,9 +5,9 @@
 //
 // Owns       the options of the streams that this process made, to make them again.
 // Borrows    the bus and the observer.
-// Thread     a reactor's; a Consumer that of who made it. What says how streams stand: any.
+// Thread     a reactor's; a Consumer that of its maker. note_…, forget() and stalled() any.
 // Allocates  as Streams says.
-// Fails      as Streams says; what the server refuses is an Error with its words.
+// Fails      as Streams says; a refusal of the server is an Error with the server's text.
 // Invariant  a stream that cannot go on is in stalled() until it does, and is told to the observer
 //            once.
 // Source     docs.nats.io/reference/reference-protocols/nats_api_reference (2.9)
@@ -29,7 +29,7 @@
 
 namespace katana::bus {
 
-// What the API needs to know of its bus.
+// The names of streams and subjects on the server.
 struct JetNames {
   std::string prefix = {};  // as NatsOptions::prefix, without the dot behind it
   std::string full_subject(Bytes subject) const;  // "orders.new" is "shop.orders.new"
@@ -39,11 +39,12 @@ struct JetNames {
 
 class JetStreams final : public Streams {
  public:
-  // For an answer of the API; in a recovery the server that was asked may have ended meanwhile.
+  // Timeouts of an answer of the API. The shorter one is for a recovery, in which the server may
+  // have ended meanwhile.
   static constexpr Duration api_timeout = seconds(5);
   static constexpr Duration recovery_timeout = seconds(2);
-  // A stream that is gone is made again when it stays so for so long: who replaces it has the time
-  // for it, and nats-server 2.9 goes on removing files behind its answer to STREAM.DELETE.
+  // A stream is made again when it is gone for this long. This leaves time to a program that
+  // replaces it: nats-server 2.9 still removes files after its answer to STREAM.DELETE.
   static constexpr Duration gone_min = seconds(1);
 
   // The bus gives this function, which keeps a message until a stream stores it. Without one,
@@ -64,27 +65,28 @@ class JetStreams final : public Streams {
   const JetNames& names() const noexcept { return names_; }
   // The text of an answer without an error.
   Task<Result<std::string>> ask(std::string api, std::string json, Duration timeout);
-  // How the stream stands. `makes`: one that is gone is made again, if this process had made it.
+  // The state of the stream. `makes`: a stream that is gone is made again, if this process had made
+  // it.
   Task<Result<jet::Stream>> look(std::string stream, bool makes, Duration timeout);
   Task<Result<jet::ConsumerState>> create(ConsumeOptions options, bool acknowledges,
                                           Duration timeout);
 
-  // ---- how streams stand; `of` is who asks: a consumer, or what is submitted
+  // ---- the state of streams; `of` is the caller: a consumer, or the sender of submitted messages
   void note_stalled(const void* of, const ConsumeOptions& options, const Error& why);
   void note_stalled(const void* of, const std::string& what, const Error& why) override;
-  // It was made again, or is stored again, after so long.
+  // The consumer was made again, or messages are stored again, after `away`.
   void note_going(const void* of, const ConsumeOptions& options, Duration away);
   void note_going(const void* of, const std::string& what, Duration away) override;
   void note_gap(const ConsumeOptions& options, const Error& what);
   // Messages submitted to that subject are given up.
   void note_not_stored(const std::string& subject, const Error& why);
-  // With the process.
+  // `count` messages are lost with the process.
   void note_not_stored(std::uint64_t count);
   void count_missed(std::uint64_t count) noexcept {
     missed_.fetch_add(count, std::memory_order_relaxed);
   }
   void forget(const void* of) noexcept override;
-  // Empty: all of them go on. Otherwise one of them, and how many there are.
+  // A text that names one stalled stream, and the number of them. Empty: all go on.
   std::string stalled() const;
   void add_figures(BusStatistics& statistics) const;
 
@@ -95,7 +97,8 @@ class JetStreams final : public Streams {
   Task<Result<std::unique_ptr<Consumer>>> do_consume(ConsumeOptions options) override;
   Task<Result<std::vector<StoredMessage>>> read(ConsumeOptions options, std::size_t keep);
   Task<Result<std::uint64_t>> first_of_last(ConsumeOptions options, std::size_t count);
-  // With what a stream that is gone is made again; an Error: it is not, or not yet.
+  // The options by which a stream that is gone is made again. An Error: it is not made again, or
+  // not yet.
   Result<StreamOptions> options_of_gone(const std::string& stream);
 
   Bus& bus_;

@@ -110,7 +110,7 @@ bool NatsLink::greet() {
   return true;
 }
 
-// ---- what comes --------------------------------------------------------------------------------
+// ---- input -------------------------------------------------------------------------------------
 
 std::size_t NatsLink::on_bytes(Bytes input) noexcept {
   std::size_t consumed = 0;
@@ -169,7 +169,7 @@ bool NatsLink::take_pong() {
   return true;
 }
 
-// Errors that the server ends the connection for come with its end; the first reason is told.
+// The server ends the connection after most errors. The first reason is told.
 bool NatsLink::take_error(Bytes text) {
   while (text.starts_with('\'')) text.remove_prefix(1);
   while (text.ends_with('\'')) text.remove_suffix(1);
@@ -246,12 +246,12 @@ void NatsLink::on_tick() noexcept {
                                              milliseconds_of(options_.ping_interval))));
     return;
   }
-  // A server that takes nothing is asked no more than once.
+  // A server that takes no bytes gets no more than one PING.
   if (connection_.write(nats::ping_line)) ++pings_unanswered_;
   arm();
 }
 
-// ---- what goes ---------------------------------------------------------------------------------
+// ---- output ------------------------------------------------------------------------------------
 
 bool NatsLink::publish(Bytes subject, Bytes reply_to, Bytes headers, Bytes payload, Batch* memory) {
   const bool has_headers = !headers.empty();

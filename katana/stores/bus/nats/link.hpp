@@ -1,5 +1,5 @@
-// NatsLink: one connection to a NATS server: greeting, liveness, and messages, without knowing what
-// they are for.
+// NatsLink: one connection to a NATS server: greeting, liveness, and messages. It does not know the
+// purpose of the messages.
 //
 //   on_open ──INFO──▶ CONNECT, PING ──PONG──▶ up ──▶ messages; PING every ping_interval
 //                                              └── INFO with ldm: nothing more is written; when the
@@ -9,8 +9,8 @@
 // Borrows    events and credentials.
 // Thread     its reactor's.
 // Allocates  for a message that does not come in one piece.
-// Fails      publish() is false when it is not up, or full. Everything else is on_down() with the
-//            reason.
+// Fails      publish() is false when the link is not up, or is full. Any other failure is on_down()
+//            with the reason.
 // Invariant  each on_up() is followed by one on_down(), unless it is destroyed. A violation of
 //            the protocol by the server ends the connection.
 #pragma once
@@ -38,7 +38,7 @@ struct NatsMessage {
   Bytes payload = {};              // without the headers; of a status without one: its words
 };
 
-// What a link tells its owner, on its reactor.
+// The events that a link reports to its owner, on its reactor.
 class NatsLinkEvents {
  public:
   // The server has answered CONNECT: it knows of no subscription yet.
@@ -47,7 +47,7 @@ class NatsLinkEvents {
   virtual void on_down(const Error& why) noexcept = 0;
   // An attempt ended before on_up(), by the network or by the server's refusal.
   virtual void on_unreachable(const Error& why) noexcept = 0;
-  // In the order in which the server sent them.
+  // Called for each message, in the order in which the server sent them.
   virtual void on_message(const NatsMessage& message) noexcept = 0;
   // A message of that subscription was larger than it may be, and is dropped.
   virtual void on_too_large(std::uint64_t subscription, Bytes subject) noexcept = 0;
@@ -76,7 +76,7 @@ class NatsLink final : private upstream::Owner, private net::TimerEntry {
   std::string server() const { return connection_.server().text(); }
   const std::optional<Error>& problem() const noexcept { return connection_.problem(); }
 
-  // publish() of so many bytes in all is true.
+  // True when publish() of this number of bytes would succeed.
   bool takes(std::size_t octets) const noexcept { return is_up() && connection_.takes(octets); }
   // `headers` as in NatsMessage. `memory` is this reactor's hold on the payload; null: it is
   // copied.
@@ -129,7 +129,7 @@ class NatsLink final : private upstream::Owner, private net::TimerEntry {
   State state_ = State::down;
   ServerInfo info_;
   unsigned pings_unanswered_ = 0;
-  // For the message whose bytes come.
+  // The head of the message whose bytes come.
   nats::MessageHead head_;
   std::string subject_;
   std::string reply_to_;

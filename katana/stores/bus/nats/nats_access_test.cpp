@@ -1,4 +1,4 @@
-// Who may connect to nats-server, and what it allows; and servers that are none.
+// Tests of the access to nats-server: credentials, TLS and permissions; and of false servers.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
@@ -106,9 +106,9 @@ TEST_F(NatsAccessTest, tls_begins_behind_the_servers_greeting) {
   std::filesystem::remove_all(name);
 }
 
-// ---- servers that are none ---------------------------------------------------------------------
+// ---- false servers -----------------------------------------------------------------------------
 
-// Accepts one connection after the other, and says the same to each.
+// Accepts one connection after the other, and sends the same bytes to each.
 class HostileServer {
  public:
   explicit HostileServer(std::string text, bool repeats = false)
@@ -201,7 +201,7 @@ TEST_F(NatsAccessTest, a_server_that_lies_or_stalls_is_left_with_a_reason) {
   }
 }
 
-// Messages without a subscription, and more of them than can be given: bounded, and told.
+// Messages without a subscription, and more messages than can be delivered, are bounded and told.
 TEST_F(NatsAccessTest, a_server_that_floods_fills_no_memory) {
   std::string flood(info);
   flood += "PONG\r\n";

@@ -11,8 +11,9 @@
 namespace katana::bus {
 namespace {
 
-// What the server holds against its max_payload: the payload, and headers with their first line,
-// the longest line of numbers, and the empty line (HPUB of the NATS client protocol).
+// The bytes that the server compares with its max_payload: the payload and the headers (HPUB of the
+// NATS client protocol). The headers have a first line, the longest line of numbers, and an empty
+// line.
 std::size_t bytes_of(const Publication& publication) noexcept {
   constexpr std::size_t numbers_line = sequence_header.size() + 16 + 1 + 16 + 2;
   std::size_t bytes = nats::header_line.size() + numbers_line + 2 + publication.payload.size();
@@ -77,7 +78,7 @@ Result<Subscription> NatsBus::subscribe(Bytes pattern, Handler handler, Subscrib
   return fan_out_.subscribe(pattern, std::move(handler), std::move(options));
 }
 
-// With the lock of the FanOut held.
+// Called with the lock of the FanOut held.
 void NatsBus::on_wanted(const std::shared_ptr<Pattern>& pattern, Bytes group) noexcept {
   change(pattern, group, true);
 }
@@ -117,7 +118,7 @@ Result<void> NatsBus::check_sendable(const Publication& publication) {
   return {};
 }
 
-// Its subscribers of this process have it at once, and once.
+// The subscribers of this process get the message at once, and only once.
 Result<void> NatsBus::submit(const Publication& given) {
   Publication publication = given;
   std::string id;

@@ -6,26 +6,28 @@
 //   bus->start(reactor);                      // on the thread of that reactor, its home
 //
 // One connection serves the process. Messages of other reactors and threads go to its home
-// reactor, in one batch a turn; received ones go to each reactor likewise. All that is
-// published in a turn is one send.
+// reactor, in one batch a turn. Received messages go to each reactor likewise. All messages
+// published in a turn are one send.
 //
-//   SUB a.>          what this process wants of others: it gives itself what it publishes
-//   SUB _numbers.a.> the repeated numbers of what others publish (sequence.hpp)
-//   a second connection, which is made with the first queue group: the server chooses among all
-//   members, those of the publisher's process, too
+//   SUB a.>             messages of other processes; the own ones are delivered without the server
+//   SUB _numbers.a.>    the repeated numbers of other publishers (sequence.hpp)
+//
+// The first queue group makes a second connection: the server chooses among all members, also those
+// of the publisher's process.
 //
 // A message carries its publisher's number as the header "Katana-Seq: PUBLISHER-NUMBER", in
 // hexadecimal; other clients of NATS see a header more.
 //
-// A message that is submitted to a stream is sent from the home reactor until the stream has
-// acknowledged it (store_queue.hpp). A drain waits store_drain_max at most until all of it is.
+// The home reactor sends a message that is submitted to a stream until the stream has acknowledged
+// it (store_queue.hpp). A drain waits for these acknowledgements, at most store_drain_max.
 //
-// Owns       its connections, which live on the home reactor, and what waits for a server.
+// Owns       its connections, which live on the home reactor, and the messages that wait for a
+//            server.
 // Borrows    the observer of its options.
 // Thread     as Bus says; start() that of the home reactor.
 // Allocates  as Bus says.
-// Fails      make() with an Error for what is wrong with the options; start() never: a server that
-//            is away is what health() says. The bus ends after its home reactor, or on its thread.
+// Fails      make() with an Error for options that are wrong; start() never: health() says that a
+//            server is away. The bus ends after its home reactor, or on its thread.
 // Invariant  DeliveryGuarantee::at_most_once.
 #pragma once
 
@@ -47,14 +49,14 @@ namespace katana::bus {
 
 class NatsBus final : public Bus, private Interest {
  public:
-  // A drain waits at most this long for the server to store what the queue holds.
+  // A drain waits at most this long for the server to store the messages of the queue.
   static constexpr Duration store_drain_max = seconds(3);
 
-  // Does not connect; until start() what is published is treated as NatsOptions::away says.
+  // Does not connect. Until start() NatsOptions::away decides about published messages.
   static Result<std::unique_ptr<NatsBus>> make(NatsOptions options);
   ~NatsBus() override;
 
-  // Connects, and goes on until the reactor ends. Once.
+  // Connects, and goes on until the reactor ends. Call it once.
   void start(net::Reactor& home);
 
   using Bus::publish;
@@ -71,7 +73,7 @@ class NatsBus final : public Bus, private Interest {
 
   // Any thread. The secrets are in it.
   const NatsOptions& options() const noexcept { return options_; }
-  // As the server knows it.
+  // The subject as the server knows it.
   std::string full_subject(Bytes subject) const;
 
  private:
@@ -101,7 +103,7 @@ class NatsBus final : public Bus, private Interest {
   const std::string id_prefix_;  // of what is submitted without an id
   std::atomic<std::uint64_t> last_id_ = 0;
   std::atomic<bool> is_up_ = false;
-  // For publications on the home reactor, which need no lock then.
+  // The home reactor: publications on it need no lock.
   std::atomic<const net::Reactor*> home_reactor_ = nullptr;
   std::atomic<bool> has_changes_ = false;
   std::atomic<bool> has_outgoing_ = false;

@@ -31,7 +31,7 @@ class NatsBusTest : public NatsTest {
   Node& add_node(std::size_t reactors = 1) {
     return add(options_for({&shared_server()}), reactors);
   }
-  // What was subscribed to is known to the server.
+  // Waits until the server knows the subscriptions.
   void settle() { turn_for(milliseconds(30)); }
   void publish(Node& node, Bytes subject, Bytes payload) {
     node.on();
@@ -93,8 +93,8 @@ TEST_F(NatsBusTest, large_payloads_are_referred_to_and_arrive_whole) {
   });
   settle();
   std::size_t sent = 0;
-  // The last is the largest: the server counts the headers, too, and ends the connection of who
-  // sends it more.
+  // The last message has the largest size: the server counts the headers, too, and ends the
+  // connection of a client that sends more.
   const std::size_t largest = 1024 * 1024 - (10 + 12 + 33 + 2 + 2);
   for (const std::size_t size :
        {std::size_t{1}, std::size_t{1000}, std::size_t{2047}, std::size_t{2048}, std::size_t{5000},
@@ -225,8 +225,8 @@ TEST_F(NatsBusTest, a_server_that_was_killed_is_told_of_and_found_again) {
   EXPECT_EQ(a.bus->statistics().kept, 1u);
   server.start();
   EXPECT_TRUE(turn_until([&] { return at_b.size() >= 5; })) << at_b.size();
-  // Of two that connect again, one is first: what a sends before b subscribes is lost, and found
-  // by its number.
+  // One of the two connects first. A message that a sends before b subscribes is lost, and b finds
+  // this by its number.
   EXPECT_EQ(at_b[0], "x=1");
   EXPECT_EQ(at_b[1], "!disconnected");
   EXPECT_EQ(at_b[2], "!connected");
@@ -290,11 +290,11 @@ TEST_F(NatsBusTest, a_server_in_lame_duck_mode_is_left_in_order) {
       << a.bus->health().detail;
 }
 
-// One of three is killed while everybody publishes: service goes on, and what came, what was kept
-// and what was told add up.
+// One of three servers is killed while all nodes publish. Service goes on, and the delivered, the
+// kept and the missed messages add up.
 TEST_F(NatsBusTest, one_server_of_a_cluster_may_be_killed_under_load) {
   auto cluster = make_cluster();
-  // Each begins with a different one; the others are known by the cluster's announcement.
+  // Each node begins with a different server, which announces the others of the cluster.
   for (const auto& each : cluster) add(options_for({each.get()}));
   struct Received {
     std::uint64_t count = 0;
@@ -342,7 +342,7 @@ TEST_F(NatsBusTest, one_server_of_a_cluster_may_be_killed_under_load) {
       away = monotonic_now() - killed;
     }
   }
-  // Until all repeated numbers have come.
+  // Wait until all repeated numbers have come.
   EXPECT_TRUE(turn_until([&] {
     return std::ranges::all_of(
         received, [&](const Received& r) { return r.count + r.missed >= 2 * published; });
@@ -490,14 +490,14 @@ NatsServer& follower_of(const std::vector<std::unique_ptr<NatsServer>>& cluster,
   return *cluster.back();
 }
 
-// The stream of three replicas goes on, and nothing that was acknowledged is lost.
+// The stream of three replicas goes on, and no acknowledged message is lost.
 TEST_F(JetStreamTest, what_was_acknowledged_survives_the_end_of_a_server) {
   if (std::getenv("KATANA_JETSTREAM_CLUSTER") == nullptr) {
     GTEST_SKIP() << "the row jetstream of tools/matrix runs it: an election takes seconds";
   }
   auto cluster = make_cluster();
   Node& a = add(options_for({cluster[0].get(), cluster[1].get(), cluster[2].get()}));
-  // The cluster elects who leads it.
+  // The cluster elects a leader for the stream.
   const StreamOptions thrice{.name = "kept", .subjects = {"kept"}, .replicas = 3};
   std::optional<Error> problem;
   EXPECT_TRUE(turn_until(

@@ -13,7 +13,7 @@ namespace katana::bus {
 namespace {
 
 constexpr Bytes numbers_prefix = "_numbers.";
-// Of the subscription to the answers of streams; those of patterns are above it.
+// The number of the subscription to the answers of streams; those of patterns are above it.
 constexpr std::uint64_t answers_number = 1;
 
 char* put_text(char* to, Bytes text) noexcept {
@@ -98,7 +98,7 @@ void NatsBus::Home::on_down(const Error& why) noexcept {
   storing_->on_down();
   set_health(BusState::reconnecting, why.describe());
   bus_->fan_out_.tell(nullptr, {.kind = NoticeKind::disconnected});
-  // A reactor that has ended closes what is still open, which is no failure of the server.
+  // A reactor that has ended closes its open connections, which is no failure of the server.
   if (options_.observer == nullptr || reactor_.stopped()) return;
   options_.observer->on_disconnected(link_->server(), why);
 }
@@ -169,7 +169,7 @@ void NatsBus::Home::take_changes() {
   }
 }
 
-// ---- what goes ---------------------------------------------------------------------------------
+// ---- output ------------------------------------------------------------------------------------
 
 bool NatsBus::Home::send(Bytes subject, Bytes reply_to, Bytes headers, Bytes payload,
                          Batch* memory) {
@@ -192,7 +192,7 @@ bool NatsBus::Home::send(Bytes subject, Bytes reply_to, Bytes headers, Bytes pay
       all = all_headers_;
     }
   }
-  // What fails from here on is lost with the connection, as what was written before it.
+  // A message that fails from here on is lost with the connection, as messages written before it.
   if (options_.prefix.empty()) {
     (void)link_->publish(subject, reply_to, all, payload, memory);
     return true;
@@ -206,7 +206,7 @@ bool NatsBus::Home::send(Bytes subject, Bytes reply_to, Bytes headers, Bytes pay
   return true;
 }
 
-// In the order in which it was published, as much as the connection takes.
+// Sends waiting messages in the order of publication, as many as the connection takes.
 void NatsBus::Home::send_waiting() {
   while (link_->is_up()) {
     Posted next;
@@ -241,8 +241,8 @@ void NatsBus::Home::on_rung() noexcept {
   send_stores();
 }
 
-// So that what was submitted is not lost with an orderly end. A server that is away is not waited
-// for any longer.
+// Waits in a graceful shutdown until the submitted messages are stored, at most store_drain_max. A
+// server that is away gets no more time than that.
 Task<void> NatsBus::Home::until_stored(std::shared_ptr<Home> self) {
   net::Reactor& reactor = self->reactor_;
   co_await reactor.drain_begun().wait();
@@ -306,7 +306,7 @@ void NatsBus::Home::tell(const Wanted& place, Bytes subject, const GapDetector::
   }
 }
 
-// ---- what comes --------------------------------------------------------------------------------
+// ---- input -------------------------------------------------------------------------------------
 
 Bytes NatsBus::Home::without_prefix(Bytes subject) const noexcept {
   const std::string& prefix = options_.prefix;
@@ -328,7 +328,7 @@ void NatsBus::Home::on_message(const NatsMessage& message) noexcept {
     on_numbers(place, number, subject, message.payload);
     return;
   }
-  // Others' clients may publish what is no subject here.
+  // Other clients may publish to names that are no subjects here.
   if (!is_subject(subject) || (is_hidden(subject) && begins_with_wildcard(place.pattern->text))) {
     return;
   }
@@ -362,7 +362,7 @@ void NatsBus::Home::on_too_large(std::uint64_t subscription, Bytes subject) noex
   tell(found->second, without_prefix(subject), {.missed = 1});
 }
 
-// "Permissions Violation for Subscription to "a.b"": whose subscription it is.
+// Finds the subscription that a "Permissions Violation for Subscription to "a.b"" names.
 void NatsBus::Home::on_server_error(Bytes text) noexcept {
   if (options_.observer != nullptr) {
     options_.observer->on_server_error(link_->server(), std::string(text.substr(0, 300)));
@@ -380,7 +380,7 @@ void NatsBus::Home::on_server_error(Bytes text) noexcept {
   }
 }
 
-// ---- what NatsBus does with it; here, because it knows NatsBus ----------------------------------
+// ---- functions of NatsBus that use its Home -----------------------------------------------------
 
 NatsBus::~NatsBus() {
   const std::lock_guard lock(mutex_);
@@ -405,7 +405,7 @@ void NatsBus::start(net::Reactor& home) {
   started->start();
 }
 
-// With the lock held, so that the reactor is there.
+// Called with the lock held: the reactor is then there.
 void NatsBus::ring() {
   if (home_ == nullptr || std::exchange(rung_, true)) return;
   home_->ring();
@@ -424,14 +424,14 @@ Result<Published> NatsBus::publish(const Publication& publication) {
                 fmt::format("no NATS server is connected, and '{}' is not kept for one: {}",
                             publication.subject, health().detail));
   }
-  // relaxed: on the home reactor's thread these are that thread's own, or of others whose
-  // publications are not ordered with this one.
+  // relaxed: the home reactor's thread writes these values, or threads whose publications are not
+  // ordered with this one.
   const net::Reactor* const here = net::Reactor::current();
   if (is_up && here != nullptr && here == home_reactor_.load(std::memory_order_relaxed) &&
       !has_outgoing_.load(std::memory_order_relaxed)) {
-    // Its own thread alone ends it.
+    // Only this thread ends the Home.
     Home& home = *home_;
-    // An answer may come at once: what it comes to is subscribed to before the question.
+    // An answer may come at once: the subscription to its subject goes out before the question.
     if (has_changes_.load(std::memory_order_relaxed)) home.take_changes();
     if (home.send(publication)) return published;
   }

@@ -1,6 +1,6 @@
 // NatsBus::Home: the side of a NatsBus that lives on its home reactor.
 //
-// Owns       the connections, the numbers of what is published, and what waits to be stored.
+// Owns       the connections, the numbers of published messages, and the StoreSender.
 // Borrows    the bus, until leave(), and its options.
 // Thread     the home reactor's; ring() any, with the lock of the bus.
 // Allocates  as Bus says.
@@ -39,7 +39,8 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
         storing_(std::make_unique<StoreSender>(reactor, bus.to_store_, *bus.streams_,
                                                static_cast<StoreLink&>(*this))) {}
 
-  // Of the home reactor, which ends with it; a doorbell may be on its way, and outlives it.
+  // The attachment of the home reactor, which ends the Home with the reactor. A doorbell that is on
+  // its way may outlive it.
   struct Place final : net::Attachment {
     explicit Place(std::shared_ptr<Home> given) noexcept : home(std::move(given)) {}
     ~Place() override { home->end(); }
@@ -51,9 +52,9 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
     link_->start();
     take_changes();
   }
-  // What is subscribed to, and no more, since the last time.
+  // Takes the patterns that gained or lost their subscribers since the last call.
   void take_changes();
-  // The reactor ends.
+  // Called when the reactor ends.
   void end() noexcept {
     if (bus_ != nullptr) {
       const std::lock_guard lock(bus_->mutex_);
@@ -67,7 +68,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
     }
     leave();
   }
-  // The bus ends.
+  // Called when the bus ends.
   void leave() noexcept {
     if (bus_ != nullptr) bus_->streams_->note_not_stored(bus_->to_store_.size());
     bus_ = nullptr;
@@ -76,7 +77,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
     groups_.reset();
     link_.reset();
   }
-  // With the lock of the bus held.
+  // REQUIRES that the lock of the bus is held.
   void ring() noexcept {
     alive_while_rung_ = shared_from_this();
     reactor_.post(doorbell_);
@@ -88,7 +89,8 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
           reactor_.tasks().spawn(until_stored(shared_from_this()), "bus").has_value();
     }
   }
-  // On this thread, with nothing waiting in front of it. False: it could not be written.
+  // Writes the publication at once; REQUIRES that no message waits in front of it. False: it could
+  // not be written.
   bool send(const Publication& publication) {
     headers_.clear();
     if (!publication.headers.empty() || !publication.id.empty()) {
@@ -115,7 +117,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
           home(owner) {}
     Home& home;
   };
-  // Its connection hears what this process publishes, too.
+  // The connection of queue groups. It gets the messages that this process publishes, too.
   struct Groups final : NatsLinkEvents {
     Groups(Home& owner)
         : home(owner),
@@ -128,7 +130,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
         home.tell_groups({.kind = NoticeKind::may_have_missed, .reason = MissReason::network});
       }
     }
-    // Of the server that is gone all are told by the other connection.
+    // The other connection tells all subscribers of a server that is gone.
     void on_down(const Error& why) noexcept override {
       home.set_groups_problem(why.describe());
       if (!home.link_->is_up()) return;
@@ -193,7 +195,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>,
   void tell(const Wanted& place, Bytes subject, const GapDetector::Verdict& verdict);
   Bytes without_prefix(Bytes subject) const noexcept;
   void set_health(BusState state, std::string detail);
-  // True: it is another one.
+  // True: it is another problem than before.
   bool set_groups_problem(std::string problem);
   void tell_groups(const Notice& notice);
 

@@ -1,10 +1,10 @@
-// NatsServer: a nats-server of a test's own, on a free port, in a temporary folder.
+// NatsServer: a nats-server for one test, on a free port, in a temporary folder.
 // NatsTest: buses on reactors of the machine's network.
 //
 // Owns       the process, which ends with the test; the folder.
 // Thread     one.
 // Fails      by failing the test.
-// Invariant  time is real: what a test waits for is a condition, with a limit that only a defect
+// Invariant  time is real: a test waits for a condition, with a time limit that only a defect
 //            reaches.
 #pragma once
 
@@ -66,7 +66,7 @@ class NatsTest : public testing::Test {
   };
 
   static NatsOptions options_for(const std::vector<const NatsServer*>& servers);
-  // Its connection is up, unless `waits` is false.
+  // Adds a node, and waits for its connection unless `waits` is false.
   Node& add(NatsOptions options, std::size_t reactors = 1, bool waits = true);
   // Turns all reactors until it holds. False: it did not within `limit`.
   bool turn_until(const std::function<bool()>& holds, Duration limit = seconds(20));
@@ -75,7 +75,7 @@ class NatsTest : public testing::Test {
   Subscription subscribe(Node& node, Bytes pattern, std::vector<std::string>& to,
                          std::string group = {}, std::size_t reactor = 0);
   static std::string note_of(const Notice& notice);
-  // What the task gives, on the first reactor of the node.
+  // Runs the task on the first reactor of the node, and returns its result.
   template <class T>
   T done(Node& node, Task<T> task) {
     node.on();

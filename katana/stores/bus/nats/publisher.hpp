@@ -1,5 +1,5 @@
-// What a publisher's messages carry: its number, and in which header; and which subjects carry
-// nothing, because they are the server's own.
+// The header with a publisher's number, and the subjects whose messages have none because they
+// belong to the server.
 //
 // Thread     any.
 // Allocates  never.

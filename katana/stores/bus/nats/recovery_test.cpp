@@ -78,7 +78,7 @@ class NatsRecoveryTest : public NatsTest {
     EXPECT_TRUE(made) << made.error().describe();
     return *std::move(made);
   }
-  // As a program does, on its own task; what comes is noted.
+  // Reads on its own task, as a program does, and notes the messages.
   static Task<void> read_all(Consumer& consumer, Said& said) {
     while (auto next = co_await consumer.next()) {
       if (!*next) {

@@ -1,9 +1,9 @@
-// ServerInfo: what a NATS server says of itself. write_connect(): what we say in return.
+// ServerInfo: the INFO of a NATS server. write_connect(): the CONNECT that answers it.
 //
 // Owns       its texts.
 // Thread     a value.
 // Allocates  its texts.
-// Fails      read_server_info() with an Error when it is no JSON of an object.
+// Fails      read_server_info() with an Error for text that is no JSON object.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct ServerInfo {
 // The content of INFO. Missing members have the default; unknown members are ignored.
 Result<ServerInfo> read_server_info(Bytes json);
 
-// What CONNECT says beside the credentials.
+// The options in CONNECT, without the credentials.
 struct ConnectOptions {
   Bytes client_name;  // shown in the server's lists of connections
   bool echo = false;  // the server sends us back what we publish and are subscribed to

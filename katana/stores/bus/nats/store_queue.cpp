@@ -75,7 +75,7 @@ void StoreQueue::go_back() {
 void StoreQueue::refuse(std::uint64_t number, Instant now) {
   const std::lock_guard lock(mutex_);
   const Entry* const entry = find(number);
-  // The first of those that were on their way says it for all.
+  // The first refusal counts for all messages that were under way.
   if (entry == nullptr || entry->is_stored || number >= next_) return;
   pause_ = std::clamp(pause_ * 2, pause_min, pause_max);
   paused_until_ = now + pause_;

@@ -1,13 +1,12 @@
-// StoreQueue: publications that wait until a stream has acknowledged them, in the order in which
-// they are to be stored.
+// StoreQueue: publications that wait until a stream has acknowledged them, in storing order.
 //
 //   waiting ──next(), note_sent()──▶ sent ──acknowledge()──▶ gone
 //      ▲                               │
 //      └── refuse(), lose_link(), or no answer for answer_timeout
 //
-// Behind a refusal one is sent at a time, after a pause that doubles; each acknowledgement doubles
-// how many may be on their way. Therefore the order of storing is that of add(), unless an answer
-// is lost.
+// After a refusal one message is sent at a time, after a pause that doubles. Each acknowledgement
+// doubles the number of messages that may be under way. Therefore messages are stored in the order
+// of add(), unless an answer is lost.
 //
 // Owns       a share of each message.
 // Thread     add(), size() and bytes() any; the rest the home reactor's.
@@ -38,7 +37,7 @@ class StoreQueue {
 
   explicit StoreQueue(const AwayOptions& bounds) noexcept : bounds_(bounds) {}
 
-  // Its message has an id, so that one that is sent again is stored once.
+  // The message has an id: it is stored once even if it is sent again.
   Result<void> add(const HeldMessage& message);
   std::size_t size() const noexcept;
   std::size_t bytes() const noexcept;  // memory, of the messages
@@ -48,18 +47,19 @@ class StoreQueue {
     std::uint64_t number;  // of the answer
     Posted message;        // a share of its blocks; the queue keeps another
   };
-  // What is to be sent now; nothing: nothing, until due().
+  // The message to send now. Nothing: there is none until due().
   std::optional<Item> next(Instant now);
   void note_sent(std::uint64_t number, Instant now);
   void acknowledge(std::uint64_t number);
-  // It was not stored. A number that is not waited for any more is ignored.
+  // The message was not stored. A number that does not wait any more is ignored.
   void refuse(std::uint64_t number, Instant now);
   void lose_link();
-  // The first that was sent has no answer yet, and its time is over: as refuse(). True then.
+  // When the first sent message has no answer in time, handles it as refuse() does, and returns
+  // true.
   bool expire(Instant now);
-  // When next() or expire() has something to do, as far as time decides.
+  // The time when next() or expire() has something to do, as far as time decides.
   Instant due() const;
-  // The first is refused since then; never: it is not.
+  // The time since which the first message is refused; never: it is not refused.
   Instant refused_since() const;
   std::string first_subject() const;  // of the message that waits longest; empty: none
 
@@ -70,7 +70,7 @@ class StoreQueue {
     Instant sent_at{};  // of the last time
     bool is_stored = false;
   };
-  // Under the mutex.
+  // REQUIRES that the mutex is held.
   Entry* find(std::uint64_t number) noexcept;
   void go_back();
 

@@ -70,7 +70,7 @@ void StoreSender::on_answer(const NatsMessage& message) {
                               ? fail(Code::not_found, "no stream has such a subject")
                               : jet::read_stored(message.payload);
   if (!stored && stored.error().code() == Code::invalid_argument) {
-    // It would never be taken, and nothing behind it would be.
+    // The stream would never take the message, nor any message behind it.
     streams_.note_not_stored(queue_.first_subject(), stored.error());
   } else if (!stored) {
     queue_.refuse(number, reactor_.now());

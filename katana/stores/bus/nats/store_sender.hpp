@@ -1,10 +1,11 @@
-// StoreSender: sends what a StoreQueue has, and takes the answers of its streams.
+// StoreSender: sends the messages of a StoreQueue, and takes the answers of the streams.
 //
 // Owns       its timer.
-// Borrows    the queue, the streams, and who sends.
+// Borrows    the queue, the streams, and the StoreLink.
 // Thread     the home reactor's.
 // Allocates  for each message, a subject for its answer.
-// Fails      never: what is not stored is sent again, and after stalled_after told as stalled.
+// Fails      never: a message that is not stored is sent again. After stalled_after the stream is
+//            told as stalled.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@
 namespace katana::cache {
 namespace {
 
-// Behind each value: eight bytes of who wrote it, and eight of which write of theirs it was.
+// The bytes behind each value: eight that name the writer, and eight with the number of its write.
 constexpr std::size_t mark_bytes = 16;
 
 constexpr redis::CallOptions only_reads{.effect = redis::Effect::reads};
@@ -25,12 +25,13 @@ std::uint64_t random_word() {
   return word;
 }
 
-// Keys of locks and tags do not begin as those of values do, so that no subscriber is told of them.
+// Keys of locks and tags begin in another way than those of values: no subscriber is told of them.
 std::string beside(const std::string& prefix, const char* kind) {
   return prefix.substr(0, prefix.find_last_not_of(':') + 1) + kind;
 }
 
-// When a tag was removed; no cache has such a name. It is told of, as values are.
+// The prefix of keys with the time of a tag's removal; no cache has such a name. Redis reports
+// changes of these keys, as of values.
 constexpr Bytes removed_tag = "@removed:";
 
 // The value's key, then of each tag when it was removed and its keys; bytes, milliseconds, mark.
@@ -55,7 +56,8 @@ local time = redis.call('TIME')
 redis.call('SET', KEYS[1], string.format('%.0f', time[1] * 1000000 + time[2]), 'EX', 7200)
 return 1)");
 
-// So many at a time, so that no caller waits for long. How many there were.
+// Removes at most this many keys at a time: no other caller then waits for long. The script returns
+// their number.
 constexpr int removed_at_once = 500;
 const redis::Script remove_some_script(R"(
 local keys = redis.call('ZPOPMIN', KEYS[1], ARGV[1])
@@ -64,20 +66,20 @@ return #keys / 2)");
 
 }  // namespace
 
-// What Redis tells, for the caches that listen.
+// Receives the changes that Redis reports, for the caches that listen.
 class RedisLevel::Changes final : public redis::Hearer,
                                   public std::enable_shared_from_this<Changes> {
  public:
   Changes(redis::Client client, std::string prefix)
       : redis_(std::move(client)), prefix_(std::move(prefix)), writer_(random_octets(8)) {}
 
-  // The first one: true.
+  // True: it is the first listener.
   bool add(std::string prefix, std::weak_ptr<ChangeListener> listener) {
     const std::scoped_lock lock(mutex_);
     caches_.emplace_back(std::move(prefix), std::move(listener));
     return caches_.size() == 1;
   }
-  // Of a value that is about to be written: the number of that write.
+  // Notes a write that is about to begin, and returns its number.
   std::uint64_t note_write(const std::string& key) {
     const std::scoped_lock lock(mutex_);
     const std::uint64_t number = ++writes_;
@@ -144,7 +146,7 @@ class RedisLevel::Changes final : public redis::Hearer,
       if (const auto listener = cache.lock()) listener->on_tag_removed(tag.substr(prefix.size()));
     }
   }
-  // A later write is told by another message.
+  // Tells of the key unless its last write has this number. A later write has another message.
   static Task<void> compare(std::shared_ptr<Changes> self, std::string key, std::uint64_t number) {
     redis::Command command("GETRANGE", self->prefix_ + key, -static_cast<int>(mark_bytes), -1);
     const redis::Result<redis::Reply> last =
@@ -179,7 +181,7 @@ bool RedisLevel::listen(std::string prefix, std::weak_ptr<ChangeListener> listen
   return true;
 }
 
-// On the reactor of the first caller: there is none before.
+// Listens on the reactor of the first caller, because there is none before.
 void RedisLevel::start_listening() {
   if (is_asked_.load(std::memory_order_relaxed)) listener_.start();
 }

@@ -5,20 +5,20 @@
 // A value is a key with a time to live; removing it is UNLINK. One of all instances loads a key,
 // by a lock (stores/redis/lock.hpp).
 //
-// Tags are found by a sorted set for each, of the keys that have it. A tag that was removed leaves
-// when, by the server's clock, for two hours: what began to be loaded before is not put any more.
+// Each tag has a sorted set of the keys that have it. For two hours after a tag's removal Redis
+// keeps the time of it, by the server's clock. A load that began before that time is not stored.
 //
-// Redis tells of keys that others write, remove or let expire (client-side caching, redis/
-// listener.hpp), and memory forgets it. Behind each value stands who wrote it, because Redis tells
-// of own writes as well: of those the cache is told only when somebody else has written since. The
-// listening user needs the right to CLIENT TRACKING.
+// Redis reports keys that other instances write or remove, or that expire (client-side caching,
+// redis/listener.hpp), and the cache forgets them in memory. Redis reports own writes as well.
+// Therefore the bytes behind each value name its writer. The cache is told of an own write only
+// when another instance has written since. The listening user needs the right to CLIENT TRACKING.
 //
 // Owns       a share of the client.
 // Thread     calls: any reactor's; health() any.
 // Allocates  as the client's calls do.
 // Fails      with the client's Error, which the cache counts before it loads.
-// Invariant  each key begins with the prefix, and has a time to live. Of own writes own_writes_max
-//            at most are remembered; of those that are forgotten the cache is told as of others'.
+// Invariant  each key begins with the prefix, and has a time to live. At most own_writes_max own
+//            writes are remembered. The cache is told of a forgotten one as of another instance's.
 #pragma once
 
 #include <atomic>
@@ -37,10 +37,10 @@ namespace katana::cache {
 
 class RedisLevel final : public SecondLevel {
  public:
-  // Keys that this process has written and not been told of.
+  // The number of keys that this process has written and not been told of.
   static constexpr std::size_t own_writes_max = 4096;
 
-  // Whether it asks Redis to tell of changes.
+  // Whether the level asks Redis to report changes.
   enum class Listens : std::uint8_t {
     no,   // what others write is seen when its time in memory is over
     yes,  // at once

@@ -63,7 +63,7 @@ struct Told final : ChangeListener {
   int all = 0;
 };
 
-// What `level` tells a cache "users".
+// Tests of the changes that `level` reports to a cache "users".
 class RedisChangesTest : public RedisLevelTest {
  protected:
   RedisChangesTest() {
@@ -73,7 +73,7 @@ class RedisChangesTest : public RedisLevelTest {
     EXPECT_TRUE(redis::turn_until(reactor(), [&] { return level.hears(); }));
     EXPECT_EQ(told->all, 1);
   }
-  // Everything before it has been told then.
+  // Waits until all earlier changes have been told.
   void await_all() {
     ASSERT_TRUE(run(elsewhere.put("users:end", "x", seconds(60))));
     ASSERT_TRUE(redis::turn_until(

@@ -6,14 +6,15 @@
 //   …
 //   co_await (*lock)->release();                         // or destroy it
 //
-// Owns       a transaction, and so a connection, until it ends: the lock is the transaction's, so
-//            that it cannot outlive the connection, and pgbouncer in transaction mode keeps it.
+// Owns       a transaction, and therefore a connection, until it ends. The lock belongs to the
+//            transaction: it cannot outlive the connection, and pgbouncer in transaction mode
+//            keeps it.
 // Borrows    the database, which outlives it.
 // Thread     its executor's.
 // Allocates  as Call does.
 // Fails      as begin() and Call do. A lock that is held for longer than Options::transaction_hold
 //            without a statement is lost: still_held() says so, and keeps it for as long again.
-// Invariant  two that hold the lock of one key at once do not exist, of all programs of a database.
+// Invariant  at most one holder has the lock of a key at a time, of all programs of a database.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@
 
 namespace katana::database::postgres {
 
-// What is locked: a number, or a name's.
+// The key of a lock: a number, or the hash of a name.
 struct LockKey {
   constexpr LockKey(std::int64_t number) noexcept : key(number) {}  // NOLINT: a number is a key
   constexpr LockKey(const char* name) noexcept : LockKey(std::string_view(name)) {}  // NOLINT
@@ -51,7 +52,7 @@ Task<database::Result<AdvisoryLock>> lock(Database& database, LockKey key,
                                           Duration timeout = Duration());
 // Does not wait: without a value when another one has it.
 Task<database::Result<std::optional<AdvisoryLock>>> try_lock(Database& database, LockKey key);
-// Until the end of this transaction or of its savepoint. Waits.
+// Waits for the lock, and holds it until the end of this transaction or of its savepoint.
 Task<database::Result<void>> lock(const Nestable& transaction, LockKey key);
 
 }  // namespace katana::database::postgres

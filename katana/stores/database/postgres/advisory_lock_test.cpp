@@ -73,8 +73,8 @@ TEST_F(AdvisoryLockTest, whose_session_ended_is_not_held_any_more) {
   run(body());
 }
 
-// The server's own clock stops what runs, also when no cancel request is sent: the caller is in a
-// transaction whose connection could be kept busy for ever.
+// The server's clock stops a statement, also when no cancel request is sent. Otherwise the
+// statement could keep the connection of the caller's transaction busy for ever.
 TEST_F(PostgresTest, a_deadline_stops_the_statement_at_the_server_too) {
   open([](Options& options) { options.connections_max = 2; });
   const auto body = [&]() -> Task<void> {

@@ -14,7 +14,7 @@
 namespace katana::database::postgres {
 namespace {
 
-// For a value that is made: the longest are numbers as text.
+// The largest size of a value that is made here: the longest are numbers as text.
 constexpr std::size_t made_bytes_max = 32;
 
 }  // namespace
@@ -25,7 +25,7 @@ void Arguments::add(const char* data, std::size_t length, bool binary) {
   formats_.push_back(binary ? 1 : 0);
 }
 
-// As text, with the zero behind it that libpq finds its end by.
+// Adds a text, with the terminating zero that libpq needs.
 void Arguments::add_text(Bytes text) {
   const std::size_t first = made_.size();
   made_.insert(made_.end(), text.begin(), text.end());
@@ -131,7 +131,7 @@ const char* Arguments::take_literal(Bytes json, std::uint32_t type, const TypeTa
   why_.clear();
   if (!append_literal(table, type, json, literal, why_)) {
     if (why_ != not_an_array) return why_.c_str();
-    // It may be one of PostgreSQL's own, as [0:1]={a,b}, which the server judges.
+    // The text may be a literal of PostgreSQL, as [0:1]={a,b}, which the server judges.
     add_text(json);
     return nullptr;
   }
@@ -164,7 +164,7 @@ const char* Arguments::take_text(Bytes text, std::uint32_t type, Form form,
     }
     case Form::array:
     case Form::unknown:
-      // What is neither may be a literal of PostgreSQL's own, which the server judges.
+      // A text that is neither may be a literal of PostgreSQL, which the server judges.
       if (is_literal_of(table, type, text)) return take_literal(text, type, table);
       add_text(text);
       return nullptr;

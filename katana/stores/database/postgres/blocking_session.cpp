@@ -38,8 +38,8 @@ std::unexpected<katana::Error> stopped() {
 
 }  // namespace
 
-// "FATAL:  28P01: password authentication failed…", in whatever language, and the source behind it
-// in its own line.
+// Reads "FATAL:  28P01: password authentication failed…", in any language. The next line names the
+// place in the server's source.
 Refusal refusal_in(Bytes message) {
   constexpr Bytes before = ":  ", behind = ": ";
   for (std::size_t at = message.find(before); at != Bytes::npos;
@@ -79,7 +79,7 @@ katana::Result<BlockingSession> BlockingSession::connect(const Options& options,
   auto password = password_of(options);
   if (!password) return std::unexpected(password.error());
   BlockingSession session(std::move(stop));
-  // One that is not there now may be the one that takes it.
+  // A server that is not there now may accept later: `passing` wins over `lasting`.
   std::optional<katana::Error> passing, lasting;
   for (const Host& host : options.hosts) {
     auto done = session.try_target(options, {host.name, host.port}, *password);
@@ -187,7 +187,7 @@ katana::Result<BlockingSession::Rows> BlockingSession::ask(const char* text,
     if (*result == nullptr) break;
     const ExecStatusType status = PQresultStatus(result->get());
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
-      // What would be copied is not in the statement; the session cannot be used any more.
+      // The data to copy is not in the statement; the session cannot be used any more.
       return katana::fail(Code::invalid_argument, "COPY from or to the client is no migration");
     }
     const bool good =

@@ -50,7 +50,7 @@ std::shared_ptr<CancelRequest> CancelRequest::start(
 
 void CancelRequest::run() noexcept {
   std::array<char, 256> why{};
-  // What went wrong changes nothing: the statement ends by its timeout, or the connection does.
+  // A failure changes nothing: the statement ends by its timeout, or the connection does.
   (void)PQcancel(handle_.get(), why.data(), static_cast<int>(why.size()));
   // acq_rel: the first thread decides which one touches the executor.
   if (word_.exchange(posted, std::memory_order_acq_rel) == pending) executor_.post(*this);

@@ -1,7 +1,7 @@
-// CancelRequest: asks the server to end what a connection runs.
+// CancelRequest: asks the server to end the statement that a connection runs.
 //
-// libpq 15 does that in a call that returns when the server has answered, which one that
-// vanished never does. Each request has its own thread, which no caller waits for.
+// The call of libpq 15 for this blocks until the server has answered. A server that vanished never
+// answers. Therefore each request has its own thread, which no caller waits for.
 //
 // Owns       the handle; its thread as long as that runs.
 // Borrows    the executor, until it is answered or abandoned.
@@ -28,12 +28,12 @@ class CancelRequest final : public Message {
   // Threads that cancel at once; further requests are not sent.
   static constexpr unsigned requests_max = 4;
 
-  // `running`: how many there are. The pool is told the number of the connection.
+  // `running`: the number of requests that run. The pool is told the number of the connection.
   static std::shared_ptr<CancelRequest> start(
       Handle handle, Executor& executor, std::shared_ptr<PoolHandle> pool, std::uint64_t connection,
       const std::shared_ptr<std::atomic<unsigned>>& running) noexcept;
 
-  // No caller is told any more.
+  // The pool is not told of the answer any more.
   void abandon() noexcept;
   bool is_answered() const noexcept { return answered_; }
 

@@ -1,4 +1,4 @@
-// choose(): which connection a statement goes to.
+// choose(): chooses the connection for a statement.
 //
 // Owns       nothing.
 // Thread     any.
@@ -17,7 +17,7 @@
 
 namespace katana::database::postgres {
 
-// What choose() knows of a connection.
+// The facts about a connection by which choose() decides.
 struct Candidate {
   std::size_t load = 0;          // statements on their way
   bool given_this_turn = false;  // what it was given is sent together with more
@@ -26,9 +26,10 @@ struct Candidate {
 
 inline constexpr std::size_t no_candidate = SIZE_MAX;  // every connection is full
 
-// The statements of a turn go together; then to an idle connection, the first of which is used
-// most, so that the last ones can be closed; then behind statements that are quick. Never behind a
-// slow one: the call waits for a connection, as in a pool without pipelines.
+// Chooses a connection for a statement, in this order: one that was given statements in this turn;
+// an idle one; one whose statements are quick. Among idle ones the first is used most: the last
+// ones can then be closed. A statement never goes behind a slow one: its call waits for
+// a connection, as in a pool without pipelines.
 inline std::size_t choose(std::span<const Candidate> candidates, std::size_t depth,
                           Duration slow_after) noexcept {
   const auto quick = [&](const Candidate& each) {

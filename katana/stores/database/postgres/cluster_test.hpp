@@ -1,4 +1,4 @@
-// Cluster: a PostgreSQL server of a test's own, in a temporary folder, as an unprivileged user.
+// Cluster: a PostgreSQL server for one test, in a temporary folder, as an unprivileged user.
 //
 //   const Cluster& cluster = Cluster::shared();   // of this process, started once
 //   Options options = cluster.options();          // its own database each time
@@ -6,9 +6,9 @@
 // Owns       its folder and its server, which ends with the process, also when that is killed.
 // Thread     one.
 // Allocates  yes.
-// Fails      by std::runtime_error, with what the server wrote.
-// Invariant  the server listens on a Unix socket in its folder and on a free port of 127.0.0.1, and
-//            flushes nothing: what it keeps survives it, and not the machine.
+// Fails      by std::runtime_error, with the server's output.
+// Invariant  the server listens on a Unix socket in its folder and on a free port of 127.0.0.1. It
+//            flushes nothing: its data survives the server, but not the machine.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@
 
 namespace katana::database::postgres {
 
-// Where a program of the newest PostgreSQL among Debian's packages is.
+// The path of a program of the newest PostgreSQL among Debian's packages.
 std::string postgres_program(const char* name);
 std::uint16_t free_port();
-// As an unprivileged user and in its own process group, which dies with the thread that
-// started it. `log` gets what it writes.
+// Starts a program as an unprivileged user and in its own process group, which dies with the
+// thread that started it. Its output goes to `log`.
 int start_program(const std::vector<std::string>& words, const std::string& log);
 int wait_for(int process);
 // A temporary folder of the user that start_program() takes.
@@ -32,7 +32,7 @@ std::string make_folder(const char* name);
 class Cluster {
  public:
   Cluster();
-  // A standby that follows `primary`, from what that has now.
+  // A standby that follows `primary`, and begins with a copy of its present data.
   explicit Cluster(const Cluster* primary);
   ~Cluster();
   Cluster(const Cluster&) = delete;
@@ -40,14 +40,15 @@ class Cluster {
 
   static Cluster& shared();
 
-  // Of a database that is made for this call.
+  // The options of a database that is made for this call.
   Options options(bool over_tcp = false) const;
   std::uint16_t port() const noexcept { return port_; }
   const std::string& folder() const noexcept { return folder_; }
-  // As pg_ctl would: SIGINT, or SIGKILL with all that the server started.
+  // Stops the server as pg_ctl would, by SIGINT; `at_once`: by SIGKILL with all its processes.
   void stop(bool at_once);
   void start();
-  // One statement by its own connection, in a database or the first one; its first value.
+  // Runs one statement by its own connection, in a database or the first one. Returns the first
+  // value.
   std::string ask(const std::string& statement, const std::string& database = "postgres") const;
 
  private:

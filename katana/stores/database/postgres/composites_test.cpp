@@ -69,7 +69,7 @@ class CompositesTest : public PostgresTest {
          {"CREATE TYPE kindness AS ENUM ('mild', 'hot')",
           "CREATE DOMAIN postal AS int CHECK (VALUE > 0)",
           "CREATE TYPE address AS (street text, zip postal)",
-          // In another order than the struct's.
+          // The fields are in another order than those of the struct.
           "CREATE TYPE shop AS (score float8, home address, name text, branches address[], tags "
           "text[], turnover numeric, opened timestamptz, is_open bool, kindness kindness)",
           "CREATE TABLE lines (id bigint, home address, shop shop, \"all\" address[])"}) {

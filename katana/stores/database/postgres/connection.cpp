@@ -21,8 +21,8 @@ std::int64_t number_in(const char* text) noexcept {
   return number;
 }
 
-// Rows as they come: one in a result, and from libpq 17 on up to 16, which costs half as much for
-// twelve rows and a third for a hundred (decision 0094). What a result holds stays bounded.
+// Takes rows as they come: one in a result, and from libpq 17 on up to 16. This costs half as much
+// for twelve rows, and a third for a hundred (decision 0094). The size of a result stays bounded.
 #ifdef LIBPQ_HAS_CHUNK_MODE
 int take_rows_as_they_come(PGconn* pg) noexcept {
   constexpr int rows_of_result_max = 16;
@@ -74,7 +74,7 @@ Connection::~Connection() { unwatch(); }
 
 void Connection::unwatch() noexcept {
   const int socket = std::exchange(socket_, -1);
-  // One that libpq has closed: its number may be another's.
+  // -1 for a socket that libpq has closed: its number may belong to another file.
   home_.poller().unwatch(socket == PQsocket(pg_.get()) ? socket : -1, *this);
 }
 
@@ -121,7 +121,7 @@ void Connection::poll_connect() noexcept {
   lose(Kind::unavailable, PQerrorMessage(pg_.get()));
 }
 
-// ---- what comes
+// ---- input
 
 void Connection::read_results() {
   unsigned ends = 0;  // of results; two in a row: there is nothing more
@@ -201,15 +201,16 @@ void Connection::take_rows(Unit& unit, const PGresult& result) {
   }
 }
 
-// What it gave is read by a description that does not hold any more. It ran: it runs again only if
-// that does no harm.
+// Its result was read by a description that does not hold any more. The statement ran: it runs
+// again only if that does no harm.
 void Connection::note_stale(Unit& unit) noexcept {
   unit.is_stale = true;
   if (!unit.prepared->traits.reads_plainly && !unit.guarded) unit.was_retried = true;
 }
 
-// An error of the server. It undid the statement, which so may run again, unless that has committed
-// something itself; what did not even begin runs again in any case.
+// Called for an error of the server, which undid the statement. Therefore the statement may run
+// again, unless it may have committed something. A statement that did not begin runs again in any
+// case.
 void Connection::note_staleness(Unit& unit, const Complaint& complaint) noexcept {
   if (unit.step != Step::statement || unit.prepared == nullptr) return;
   const Staleness found = staleness_of(complaint);
@@ -221,7 +222,7 @@ void Connection::note_staleness(Unit& unit, const Complaint& complaint) noexcept
   if (found == Staleness::name_is_gone) schema_changes_ = ~std::uint64_t{0};  // of all of them
 }
 
-// It is prepared again, under another name, when it is next needed.
+// Has the statement prepared again, under another name, when it is next needed.
 void Connection::renew(Prepared& prepared) {
   if (options_.prepared_statements && prepared.state == Prepared::State::ready) {
     outdated_.push_back(prepared.name);
@@ -308,8 +309,8 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
   const Complaint complaint = complaint_of(result);
   const char* const severity = PQresultErrorField(&result, PG_DIAG_SEVERITY_NONLOCALIZED);
   fatal_seen_ = fatal_seen_ || (severity != nullptr && Bytes(severity) != "ERROR");
-  // libpq's own. It goes on behind a message whose contents are not as long as it says, without the
-  // row: what follows would be believed.
+  // An error of libpq itself has no SQLSTATE. When the length of a message is wrong, libpq drops
+  // the row and goes on. The following messages must not be believed then.
   if (complaint.state.empty()) return lose(Kind::unavailable, PQresultErrorMessage(&result));
   unit.failed = true;
   if (!unit.error) {
@@ -326,7 +327,7 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
   if (complaint.state == "25006" && transaction == 0) owner_.on_read_only(*this);
 }
 
-// What its rows were read into decides whether the write is done.
+// Commits the write if its rows were read without an error, and rolls it back otherwise.
 void Connection::sync_guarded(Unit& unit) {
   const bool keeps = !unit.error && unit.work != nullptr;
   unit.synced_behind = true;
@@ -336,8 +337,8 @@ void Connection::sync_guarded(Unit& unit) {
   if (sync()) flush();
 }
 
-// The sync of what is in order up to current_. Where one of several failed, the server undid all of
-// them: the others are sent again, each with its own sync, as if they had had it before.
+// Ends the group of units up to current_, which share a sync. If one of several failed, the server
+// undid all of them. The others are then sent again, each with its own sync.
 void Connection::finish_group() {
   const std::size_t count = std::exchange(current_, 0) + 1;
   for (std::size_t each = 0; each < count; ++each) {
@@ -366,7 +367,7 @@ void Connection::finish_group() {
 }
 
 void Connection::finish_unit(Unit& unit, Duration ran) {
-  // One that was cut short says only that it was not quick.
+  // A statement that was cut short shows only that it was not quick.
   const bool whole = unit.work != nullptr && !unit.error && !unit.work->abandoned_by_now();
   if (unit.step == Step::statement && (whole || ran >= options_.slow_after)) {
     owner_.on_ran(unit.prepared->text, ran);
@@ -379,13 +380,13 @@ void Connection::finish_unit(Unit& unit, Duration ran) {
     case Step::prepare: return finish_prepare(unit);
     case Step::look_up: return finish_look_up(unit);
     case Step::command:
-      // What a transaction set is as it was when it is rolled back.
+      // A rollback restores the settings that the transaction has changed.
       if (unit.command == "ROLLBACK" || unit.error) server_timeout_ms_ = -1;
       return;
   }
 }
 
-// Of a statement that is next in order, and has rows.
+// Asks libpq for rows as they come, when the next statement in order gives rows.
 void Connection::begin_current() noexcept {
   if (in_flight_.empty()) return;
   if (current_ == 0) front_at_ = home_.now();
@@ -458,7 +459,7 @@ void Connection::finish_prepare(Unit& unit) {
 
 void Connection::finish_look_up(Unit& unit) {
   if (!unit.error) return types_.add_nothing(unit.type);
-  // What waits for it is first in order, whichever it is.
+  // The first unit in order waits for the answer, whichever it is.
   const bool waits = !outgoing_.empty() && outgoing_.front().work != nullptr;
   const Bytes text = waits ? text_of(*outgoing_.front().work) : Bytes();
   fail_waiting(text, std::move(unit.error));

@@ -4,10 +4,10 @@
 //               (waits for what the        (one unit for each sync, in order)
 //                statement needs first)
 //
-// Each statement has its own sync, so one that fails undoes no other. A write that gives rows
-// is synced, and so committed, only after its rows were read: a row that does not fit undoes it.
+// Each statement has its own sync: one that fails undoes no other. A write that gives rows is
+// synced, and thereby committed, only after its rows were read: a row that does not fit undoes it.
 //
-// Owns       the PGconn and what it has prepared.
+// Owns       the PGconn and its prepared statements.
 // Borrows    its owner, its home, and works from enqueue() until it gives them to its owner.
 // Thread     its home's.
 // Allocates  as libpq does, for results.
@@ -40,35 +40,36 @@ inline Bytes text_of(const Work& work) noexcept {
   return work.request.sql != nullptr ? work.request.sql->text() : Bytes();
 }
 
-// What a connection reports to its pool. Called on the home's thread, never inside of enqueue().
+// The events that a connection reports to its pool. Called on the home's thread, never inside of
+// enqueue().
 class ConnectionOwner {
  public:
-  // Its outcome is complete.
+  // The outcome of the work is complete.
   virtual void on_finished(Work& work) noexcept = 0;
   virtual void on_opened(Connection& connection) noexcept = 0;
-  // Its unsent works are in outgoing(). It is destroyed later.
+  // The connection is lost. Its unsent works are in outgoing(). It is destroyed later.
   virtual void on_lost(Connection& connection, const Error& why) noexcept = 0;
-  // Something was answered: it may have room, or be idle.
+  // The server has answered something: the connection may have room, or be idle.
   virtual void on_progress(Connection& connection) noexcept = 0;
-  // Its last row was read, or it could not begin: the cursor is no more.
+  // The stream's last row was read, or it could not begin: the cursor is gone.
   virtual void on_stream_ended(Connection& connection) noexcept = 0;
   virtual void on_prepared() noexcept = 0;
   // The server refused a write, because it or the session is read-only.
   virtual void on_read_only(Connection& connection) noexcept = 0;
-  // What the probe's statement gave: the server's position, where that is asked for.
+  // The server's position, from the probe's statement, where the probe asks for it.
   virtual void on_position(std::uint64_t position, Instant asked_at) noexcept = 0;
-  // The schema was changed under statements that are prepared: those of other connections, too.
+  // The schema was changed under prepared statements, those of other connections included.
   virtual void on_schema_changed() noexcept = 0;
-  // Changes with each of these.
+  // A number that changes with each on_schema_changed().
   virtual std::uint64_t schema_changes() const noexcept = 0;
-  // A statement took so long, once those before it had ended.
+  // A statement took this long, after the statements before it had ended.
   virtual void on_ran(Bytes text, Duration duration) noexcept = 0;
 
  protected:
   ~ConnectionOwner() = default;
 };
 
-// What a unit sends to the server.
+// The command that a unit sends to the server.
 enum class Step : std::uint8_t {
   statement,  // a statement of a work, prepared or not
   prepare,    // PREPARE of a statement that the next units need
@@ -86,7 +87,7 @@ enum class Cancel : std::uint8_t { none, asked, answered, fenced };
 inline constexpr std::string_view rows_are_missing =
     "the server gave another number of rows than arrived";
 
-// What goes between two syncs, or a read of several that share one.
+// The commands between two syncs, or one of several reads that share a sync.
 struct Unit {
   Step step = Step::statement;   // decides which of the members below count
   Work* work = nullptr;          // null: no caller waits for it, or no longer
@@ -113,8 +114,8 @@ struct Unit {
   std::uint64_t generation = 0;  // of `prepared`, when it was sent
 };
 
-// statement_timeout for a call that has so long: rounded up by a quarter at most, so that calls
-// with about the same deadline need no SET between them. At least 1.
+// The statement_timeout of a call that has `left` until its deadline. It is at least 1, and rounded
+// up by at most a quarter: calls with about the same deadline then need no SET between them.
 std::int64_t server_timeout_ms(Duration left) noexcept;
 
 class Connection final : private SocketWatcher {
@@ -127,24 +128,24 @@ class Connection final : private SocketWatcher {
 
   bool is_open() const noexcept { return stage_ == Stage::open; }  // may be given statements
   bool is_lost() const noexcept { return stage_ == Stage::lost; }  // its owner destroys it
-  // Statements that are not answered, sent or not.
+  // The number of statements that are not answered, sent or not.
   std::size_t load() const noexcept { return outgoing_.size() + in_flight_.size(); }
   // Open, and without statements.
   bool is_idle() const noexcept { return is_open() && load() == 0; }
-  // When what is first in order was sent; never: nothing is.
+  // The time when the first unit in order was sent; never: none is.
   Instant oldest_sent() const noexcept {
     return in_flight_.empty() ? never : in_flight_.front().sent_at;
   }
   // No transaction is open at the server. REQUIRES that everything was answered.
   bool is_clean() const noexcept { return PQtransactionStatus(pg_.get()) == PQTRANS_IDLE; }
-  // Which of the hosts it leads to.
+  // The host that it leads to.
   std::string server() const;
-  // As the server reports of itself, without being asked.
+  // True when the server reports, without being asked, that it is read-only.
   bool is_read_only() const noexcept;
-  // Nothing that it carries is known to be slow, or not known at all.
+  // True when it carries no statement that is slow or unknown.
   bool is_quick() const noexcept;
   bool is_encrypted() const noexcept { return PQsslInUse(pg_.get()) != 0; }
-  // For a cancel request, which another thread makes.
+  // The handle for a cancel request, which another thread makes.
   std::unique_ptr<PGcancel, void (*)(PGcancel*)> cancel_handle() const noexcept {
     return {PQgetCancel(pg_.get()), [](PGcancel* handle) { PQfreeCancel(handle); }};
   }
@@ -159,26 +160,27 @@ class Connection final : private SocketWatcher {
   void enqueue_savepoint(Work& work);
   std::deque<Unit>& outgoing() noexcept { return outgoing_; }
   std::deque<Unit>& in_flight() noexcept { return in_flight_; }
-  // Sends what can be sent.
+  // Sends the units that can be sent.
   void advance() noexcept;
-  // A statement runs whose caller is gone.
+  // True when a statement runs whose caller is gone.
   bool runs_for_nobody() const noexcept;
-  // And no caller waits for anything else: to cancel it harms no other caller.
+  // True when, in addition, no other caller waits: to cancel the statement harms no caller.
   bool may_cancel() const noexcept;
-  // For this time: calls whose deadline has passed get their error. True: there were some.
+  // Gives calls whose deadline has passed at `now` their error. True: there were some.
   bool expire(Instant now) noexcept;
 
-  // A stream's statement, alone on the connection: rows go to `work` as its outcome wants them.
+  // Sends a stream's statement, alone on the connection. Its rows go to `work` as its outcome wants
+  // them.
   void open_stream(Work& work);
   void fetch(Work& work);
   bool is_streaming() const noexcept { return stage_ == Stage::streaming || stream_opening_; }
   bool stream_is_parked() const noexcept { return stage_ == Stage::streaming && !stream_work_; }
   Work* stream_work() const noexcept { return stream_work_; }
 
-  // Whatever state it is in. Tells its owner.
+  // Loses the connection, in any state, and tells its owner.
   void lose(Kind kind, std::string_view why) noexcept;
 
-  // What its owner knows about it.
+  // The owner's notes about this connection.
   std::uint64_t transaction = 0;        // 0: none holds it
   bool transaction_failed = false;      // the server refuses statements until ROLLBACK
   bool transaction_conflicted = false;  // and that is why
@@ -243,22 +245,24 @@ class Connection final : private SocketWatcher {
   Sent send_front();
   Sent send_command(Unit& unit);
   Sent send_statement(Unit& unit);
-  // With the arguments taken. 0: it was not sent.
+  // Sends a statement with the arguments that were taken. 0: it was not sent.
   int send_query(const Prepared& prepared);
   bool is_as_described(const Prepared& prepared, const PGresult& result) const;
-  // The statement is ready at the server, and its types are known; else waits, or there is `error`.
+  // Sent::yes: the statement is ready at the server, and its types are known. Otherwise the caller
+  // waits, or there is an `error`.
   Sent ensure_ready(const Sql& sql, Prepared*& prepared, std::optional<Error>& error);
   Sent ensure_types(Prepared& prepared, std::optional<Error>& error);
-  // And those of parameters that are arrays or composites of the schema; with the arguments taken.
+  // Takes the arguments, once the types of parameters that are arrays or composites of the schema
+  // are known.
   Sent take_arguments(const Prepared& prepared, std::span<const Value> values,
                       std::optional<Error>& error);
-  // The type is known; else it is asked for.
+  // Sent::yes: the type is known. Otherwise the server is asked for it.
   Sent ensure_type(std::uint32_t type);
   void ensure_timeout(std::int64_t timeout_ms);
   void push_prepare(Prepared& prepared);
   void push_command(std::string command);
   void push(Unit unit);
-  // Ends what shares a sync. False: the connection is lost.
+  // Ends the group of reads that share a sync. False: the connection is lost.
   bool close_group() noexcept;
   bool sync() noexcept;
   void flush() noexcept;

@@ -4,7 +4,7 @@
 //         ──COPY_IN───► in ──copy_end───► ended
 //
 // Out: rows go to the stream as it asks for them. In: a piece is written when the socket has taken
-// all of it, so no more than one piece waits here. What the server objects to it says at the end.
+// all of it. Therefore no more than one piece waits here. The server reports errors at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ void Connection::advance_copy() {
   flush();
 }
 
-// Its data is on the way, or waited for: the connection goes with it.
+// Closes the connection, because the data of the COPY is on the way, or the server waits for it.
 void Connection::refuse_copy(Work& work) {
   work.outcome.error.emplace(Kind::syntax,
                              copy_ == Copy::in
@@ -122,7 +122,7 @@ void Connection::read_copy() {
   if (stage_ == Stage::streaming && stream_work_ == nullptr) watch(false, false);
 }
 
-// False: there is none at present, or the connection is lost.
+// Takes one row. False: there is none at present, or the connection is lost.
 bool Connection::take_copied() {
   char* octets = nullptr;
   const int size = PQgetCopyData(pg_.get(), &octets, 1);

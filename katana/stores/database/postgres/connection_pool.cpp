@@ -27,7 +27,7 @@ ConnectionPool::ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<H
   handle_->pool = this;
 }
 
-// Calls are over by now; those that are not have lost who waited for them.
+// Calls are over by now, or their callers are gone.
 ConnectionPool::~ConnectionPool() {
   shared_->leave(number_);
   handle_->pool = nullptr;
@@ -111,7 +111,7 @@ void ConnectionPool::withdraw(Work& work) noexcept {
   cancel_where_nobody_waits();
 }
 
-// What other threads have abandoned.
+// Completes the works that other threads have abandoned.
 void ConnectionPool::sweep() noexcept {
   for (Work* work = queue_.first(); work != nullptr;) {
     Work* const next = work->next_in_list();
@@ -155,19 +155,20 @@ void ConnectionPool::pump() noexcept {
   arm();
 }
 
-// What was lost in this turn, whose events are over.
+// Destroys the connections that were lost in this turn, whose events are over.
 void ConnectionPool::bury() noexcept {
   std::erase_if(connections_, [](const auto& connection) { return connection->is_lost(); });
 }
 
-// Works that had left the queue, and were not sent.
+// Puts works that had left the queue, and were not sent, in front of it.
 void ConnectionPool::put_first(WorkList& works) noexcept {
   if (works.empty()) return;
   while (Work* const work = queue_.pop()) works.push(*work);
   while (Work* const work = works.pop()) queue_.push(*work);
 }
 
-// In their order; what needs a connection for itself does not hold up what shares one.
+// Assigns works to connections in their order. A work that needs a connection alone does not hold
+// up works that share one.
 void ConnectionPool::assign() noexcept {
   exclusive_waiting_ = 0;
   bool full = false;  // for what shares a connection
@@ -230,7 +231,7 @@ bool ConnectionPool::give_shared(Work& work) {
   return true;
 }
 
-// One that is idle; else one is kept free of further work until it is.
+// Returns an idle connection. If there is none, keeps one free of further work until it is idle.
 Connection* ConnectionPool::take_idle() {
   Connection* least = nullptr;
   for (const auto& connection : connections_) {
@@ -265,8 +266,8 @@ void ConnectionPool::give_exclusive(Work& work) {
   }
 }
 
-// In the order in which calls of all reactors came: with its own callers always waiting, a pool
-// would serve the others last.
+// Takes works in the order in which calls of all reactors came. Otherwise a pool whose callers
+// always wait would serve other reactors last.
 void ConnectionPool::take_from_others() noexcept {
   if (!shared_->has_handed_over() || shared_->closed()) return;
   if (!has_capacity() && !(queue_.empty() && may_open() && opening_ == 0)) return;
@@ -315,7 +316,7 @@ void ConnectionPool::complete(Work& work) noexcept {
   schedule();
 }
 
-// A text is a literal of the program: its address is enough, and there are only so many.
+// A text is a literal of the program: its address identifies it, and their number is bounded.
 void ConnectionPool::on_ran(Bytes text, Duration duration) noexcept {
   quick_[text.data()] = duration < options_.slow_after;
 }

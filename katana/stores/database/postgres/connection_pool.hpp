@@ -36,7 +36,7 @@ class StreamCursor final : public Cursor {
 
 class ConnectionPool final : public net::Attachment, private ConnectionOwner {
  public:
-  // `keeps_one`: a connection is kept, by which it is known whether the database can be used.
+  // `keeps_one`: one connection is kept; it shows whether the database can be used.
   ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<Home> owned, Home& home,
                  bool keeps_one);
   ~ConnectionPool() override;
@@ -50,7 +50,7 @@ class ConnectionPool final : public net::Attachment, private ConnectionOwner {
   void start() noexcept { schedule(); }                 // once, before the first accept()
   // REQUIRES that the work has its times.
   void accept(Work& work) noexcept;
-  // Of a work that was accepted on this thread.
+  // Withdraws a work that was accepted on this thread.
   void withdraw(Work& work) noexcept;
   void on_poke() noexcept;
   void on_cancel_answered(std::uint64_t connection) noexcept;

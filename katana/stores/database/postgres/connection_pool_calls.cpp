@@ -1,4 +1,4 @@
-// What a pool does for transactions and streams, and how it connects and cancels.
+// The functions of a pool for transactions and streams, and for connecting and cancelling.
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <sys/socket.h>
@@ -64,7 +64,7 @@ katana::Result<std::vector<Target>> targets_of(const Options& options) {
 
 }  // namespace
 
-// What a helper's thread does for the pool; its executor expects it.
+// A job of a helper's thread for the pool, whose executor expects the job's message.
 struct ConnectionPool::Job : Message {
   explicit Job(ConnectionPool& pool) noexcept
       : Message(&arrive),
@@ -116,13 +116,13 @@ void ConnectionPool::open_connections() {
   const std::size_t depth = options_.pipeline_depth;
   const std::size_t shared = queue_.size() - std::min(queue_.size(), exclusive_waiting_);
   std::size_t wanted = exclusive_waiting_ + (shared + depth - 1) / depth;
-  // Who keeps one finds out for all whether the database is back, also beside a connection that
-  // still hangs.
+  // The pool that keeps one connection finds out for all pools whether the database is back, also
+  // while another connection still hangs.
   if (keeps_one_ && (connections_.empty() || shared_->known_down())) {
     wanted = std::max<std::size_t>(wanted, 1);
   }
   if (!keeps_one_ && shared_->known_down()) return;
-  // After a failure one finds out for all.
+  // After a failure one connection finds out for all.
   if (failures_ > 0) wanted = std::min<std::size_t>(wanted, 1);
   while (opening_ < wanted && may_open() && shared_->take_permit()) {
     ++opening_;
@@ -199,8 +199,8 @@ void ConnectionPool::on_opened(Connection& connection) noexcept {
   schedule();
 }
 
-// How far behind a replica is, is known of the one that the kept connection leads to. Another one
-// takes the others with it.
+// Only the replica of the kept connection has a known lag. When the kept connection leads to
+// another replica, connections to the old one are not used any more.
 bool ConnectionPool::leads_to_measured(Connection& connection) {
   Topology& topology = *shared_->topology;
   const std::string server = connection.server();
@@ -248,7 +248,7 @@ std::string begin_command(const TransactionMode& mode) {
 
 }  // namespace
 
-// BEGIN goes together with the first statement.
+// BEGIN is sent together with the first statement.
 void ConnectionPool::begin(Work& work, Connection& connection) {
   connection.transaction = (std::uint64_t{number_} << 40) | (++transactions_ & 0xff'ffff'ffff);
   connection.transaction_failed = false;
@@ -352,7 +352,7 @@ void ConnectionPool::close(Cursor& cursor) {
   delete &closed;
 }
 
-// Its rows may be long and its statement slow: the connection goes with it.
+// Closes the connection, because the rows may be long and the statement slow.
 void ConnectionPool::give_up_stream(Connection& connection, Kind kind, std::string_view why) {
   if (connection.is_lost()) return;
   request_cancel(connection);

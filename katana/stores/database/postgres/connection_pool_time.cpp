@@ -1,4 +1,4 @@
-// What a pool does when time passes.
+// The functions of a pool that depend on time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ constexpr Duration cancel_interval = milliseconds(50);
 
 }  // namespace
 
-// Often while calls have deadlines, seldom while there are connections, else never.
+// Arms the timer: often while calls have deadlines, seldom while there are connections, and
+// otherwise never.
 void ConnectionPool::arm() noexcept {
   const bool works = std::ranges::any_of(connections_, [](const auto& connection) {
     return connection->load() > 0 || connection->stream_work() != nullptr ||
@@ -70,7 +71,7 @@ void ConnectionPool::expire_waiting(Instant now) {
   }
 }
 
-// The database is known to be down: who waits for it would wait in vain, and for long.
+// Called when the database is known to be down: calls would wait in vain, and for long.
 void ConnectionPool::refuse_all_waiting() {
   WorkList works;
   while (Work* const work = queue_.pop()) works.push(*work);
@@ -135,8 +136,8 @@ void ConnectionPool::expire_running(Connection& connection, Instant now) {
   }
 }
 
-// The last ones first, which choose() uses least. `never`: all of them. One that is lost is counted
-// no more, though bury() takes it away only after this turn.
+// Closes idle connections, the last ones first, which choose() uses least. `never`: all of them.
+// A lost connection does not count, though bury() removes it only after this turn.
 void ConnectionPool::close_idle(Instant now) {
   auto left =
       std::ranges::count_if(connections_, [](const auto& each) { return !each->is_lost(); });
@@ -155,8 +156,8 @@ void ConnectionPool::close_idle(Instant now) {
   }
 }
 
-// One idle connection answers for the server: a peer that vanished, a machine that stands still and
-// a primary that became a standby do not close connections.
+// Probes the server by one idle connection. A server that vanished or hangs does not close its
+// connections, and neither does a primary that became a standby.
 void ConnectionPool::probe(Instant now) {
   for (const auto& connection : connections_) {
     if (connection->is_lost() || connection->probe_by == never) continue;

@@ -1,4 +1,4 @@
-// What a connection sends, and streams.
+// The functions of a connection that send statements, and those for streams.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ Connection::Sent Connection::send_front() {
 
 Connection::Sent Connection::send_command(Unit& unit) {
   if (unit.undoes) {
-    // What is on its way may still fail, and belongs to what is undone.
+    // Statements in flight may still fail, and belong to the undone part.
     if (!in_flight_.empty()) return Sent::waits;
     transaction_failed = false;
     transaction_conflicted = transaction_is_stale;
@@ -243,8 +243,8 @@ void Connection::push_prepare(Prepared& prepared) {
     if (options_.prepared_statements) push_command("DEALLOCATE " + surplus->name);
     statements_.forget(*surplus);
   }
-  // Without a name it is gone after the sync: only what it is like is kept, and it goes with each
-  // call.
+  // A statement without a name is gone after the sync. Only its description is kept, and the text
+  // goes with each call.
   const char* const name = options_.prepared_statements ? prepared.name.c_str() : "";
   if (stage_ != Stage::open || !close_group()) return;
   if (PQsendPrepare(pg_.get(), name, prepared.ended.c_str(), 0, nullptr) == 0 ||
@@ -408,7 +408,7 @@ void Connection::take_stream_result(const PGresult& result) {
   if (!work.outcome.wants_more()) park_stream();
 }
 
-// The caller has what it asked for, and the cursor by which it asks for more.
+// Gives the caller its rows, and the cursor by which it asks for more.
 void Connection::park_stream() {
   Work& work = *std::exchange(stream_work_, nullptr);
   work.outcome.cursor = cursor;
@@ -424,7 +424,8 @@ void Connection::leave_stream() noexcept {
   if (PQenterPipelineMode(pg_.get()) == 0) lose(Kind::unavailable, PQerrorMessage(pg_.get()));
 }
 
-// It was prepared for a schema that is no more, and gave no row: it is prepared anew, once.
+// Prepares a stream's statement anew, once, when it was prepared for an older schema and gave no
+// row.
 bool Connection::restart_stream() {
   if (stream_prepared_ == nullptr) return false;
   if (!std::exchange(stream_is_stale_, false)) {
@@ -449,7 +450,7 @@ void Connection::end_stream(std::optional<Error> error) {
   finish_stream(*work);
 }
 
-// There is no next batch, so the cursor goes.
+// Destroys the cursor, because there is no next batch.
 void Connection::finish_stream(Work& work) {
   if (work.outcome.error) work.outcome.clear();
   work.outcome.cursor = nullptr;

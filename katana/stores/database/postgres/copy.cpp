@@ -10,7 +10,7 @@
 namespace katana::database::postgres {
 namespace {
 
-// What comes of a call of a copy. The cursor goes with the request, and comes back.
+// The outcome of a call of a copy. The cursor goes with the request, and comes back.
 class Copied final : public Outcome {
  public:
   ~Copied() {
@@ -47,7 +47,7 @@ class CopyCall {
     observation_.end(shape.rows_changed, std::nullopt);
     return shape.rows_changed;
   }
-  // Of what goes on; null: it is over.
+  // The cursor of a copy that goes on; null: it is over.
   Cursor* next() const noexcept { return next_; }
 
  private:

@@ -1,6 +1,6 @@
 // CopyIn: data for COPY … FROM STDIN, piece by piece. COPY … TO STDOUT is a stream of its rows:
-// database.stream<std::string>("COPY users TO STDOUT (FORMAT csv)"); of the binary format, of
-// std::vector<std::byte>.
+// database.stream<std::string>("COPY users TO STDOUT (FORMAT csv)"). For the binary format it is
+// a stream of std::vector<std::byte>.
 //
 //   auto copy = co_await postgres::copy_in(database, "COPY users (id, name) FROM STDIN");
 //   if (!copy) …
@@ -11,11 +11,11 @@
 // Borrows    the database, which outlives it.
 // Thread     its executor's. One call at a time.
 // Allocates  a piece of at most copy_piece_bytes; copy_line() its text.
-// Fails      finish() with what the server objects to: an Error whose row() is the index of the
-//            line, and which names line and column, and no value. A copy that is not written for
-//            Options::stream_idle has lost its connection: Kind::timeout.
-// Invariant  write() returns when the socket has taken it: a server that is slow slows the caller,
-//            and no more than a piece waits here. All rows are stored, or none.
+// Fails      finish() with the server's error. Its row() is the index of the line; its text names
+//            line and column, but no value. A copy that is not written for Options::stream_idle
+//            has lost its connection: Kind::timeout.
+// Invariant  write() returns when the socket has taken the piece. Therefore a slow server slows the
+//            caller, and no more than a piece waits here. All rows are stored, or none.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +44,9 @@ class [[nodiscard]] CopyIn {
     if (cursor_ != nullptr) backend_->close(*cursor_);
   }
 
-  // For the format that the statement names; lines may be cut anywhere.
+  // Writes data in the format that the statement names; a piece may end within a line.
   Task<database::Result<void>> write(std::string data);
-  // How many rows are stored.
+  // Ends the copy, and returns the number of rows stored.
   Task<database::Result<std::int64_t>> finish();
 
  private:

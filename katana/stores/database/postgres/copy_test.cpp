@@ -32,7 +32,7 @@ class CopyTest : public PostgresTest {
     };
     run(tables());
   }
-  // g++ 12 would destroy what `copy && co_await …` makes twice.
+  // g++ 12 would destroy a temporary of `copy && co_await …` twice.
   Task<bool> put(database::Result<CopyIn>& copy, std::string data) {
     if (!copy) co_return false;
     const auto written = co_await copy->write(std::move(data));
@@ -43,7 +43,7 @@ class CopyTest : public PostgresTest {
     const auto stored = co_await copy->finish();
     co_return stored.has_value();
   }
-  // What a stream of COPY gives, in one piece; or the kind of its error.
+  // The data of a stream of COPY, in one piece; or the kind of its error.
   template <class T = std::string>
   Task<std::string> read(SqlFor<> statement) {
     auto rows = db().stream<T>(statement);

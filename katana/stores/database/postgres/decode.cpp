@@ -146,7 +146,8 @@ Value date(Bytes octets, std::string& text) {
   return Value::of_text(text);
 }
 
-// Microseconds, days and months: a month has no length, and is said as the database says it.
+// Reads microseconds, days and months. A month has no fixed length, and is written as the database
+// writes it.
 Value interval(Bytes octets, std::string& text) {
   if (octets.size() != 16) return broken;
   const auto us = read_big_endian<std::int64_t>(octets.data());
@@ -184,7 +185,7 @@ std::optional<Bytes> take_sized(Bytes& octets, bool& is_null) noexcept {
   return taken;
 }
 
-// False: it is none.
+// Appends an element. False: the value does not fit the form.
 bool append_element(std::string& out, Form form, const Value& value) {
   switch (value.type) {
     case Value::Type::null: out += "null"; return true;

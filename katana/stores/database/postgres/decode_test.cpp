@@ -90,7 +90,7 @@ TEST(PostgresDecode, every_form_is_read_and_no_part_of_it_is) {
     ASSERT_EQ(value.type, Value::Type::text);
     EXPECT_EQ(value.octets, sample.text);
     for (std::size_t size = 0; size < sample.octets.size(); ++size) {
-      // On the heap, as long as it is: a read beyond it is seen.
+      // A piece of the heap with exactly this size: a read beyond it is noticed.
       const std::vector<char> cut(sample.octets.begin(),
                                   sample.octets.begin() + static_cast<std::ptrdiff_t>(size));
       EXPECT_EQ(decode(types, sample.type, sample.form, Bytes(cut.data(), size), room).type,

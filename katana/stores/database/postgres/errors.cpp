@@ -34,7 +34,8 @@ Error violation(const Complaint& complaint, Bytes statement) {
                            fmt::format("{}.{}", complaint.table, complaint.column), statement);
   }
   if (state == "23505") {
-    // The name that PostgreSQL itself gives the constraint; it says nothing else about its kind.
+    // PostgreSQL gives a primary key a name with this end; the error shows its kind in no other
+    // way.
     const Constraint constraint =
         complaint.constraint.ends_with("_pkey") ? Constraint::primary_key : Constraint::unique;
     const std::string columns = columns_of(complaint);
@@ -48,7 +49,7 @@ Error violation(const Complaint& complaint, Bytes statement) {
   return Error::violated(constraint, complaint.constraint, statement);
 }
 
-// By the first two characters, where the class decides.
+// The kind by the first two characters, where the class decides.
 Kind kind_of_class(Bytes state) noexcept {
   static constexpr std::array<std::pair<Bytes, Kind>, 8> kinds = {{{"08", Kind::unavailable},
                                                                    {"22", Kind::invalid_value},
@@ -113,9 +114,9 @@ Error error_of(const Complaint& complaint, Bytes statement) {
   return Error(kind, "PostgreSQL refuses the statement", statement, told);
 }
 
-// A type that was made anew, with another number, is told in many ways: by the parser (class 42),
-// as a look-up that fails (XX000), as operators that do not fit. What is there already, and what
-// one may not do, are no such ways.
+// A type that was made anew has another number. The server reports this in many ways: by the parser
+// (class 42), as a failed look-up (XX000), as operators that do not fit. Errors of objects that
+// exist already, and of missing rights, mean something else.
 Staleness staleness_of(const Complaint& complaint) noexcept {
   const Bytes state = complaint.state;
   if (state == "26000") return Staleness::name_is_gone;

@@ -1,4 +1,4 @@
-// error_of(): what PostgreSQL says about a failed statement, as an Error of the interface.
+// error_of(): PostgreSQL's report of a failed statement, as an Error of the interface.
 //
 //   SQLSTATE                                    Kind
 //   23xxx                                       constraint_violation
@@ -18,9 +18,9 @@
 // Thread     any.
 // Allocates  the Error.
 // Fails      never.
-// Invariant  no value of a row or parameter is repeated: of the texts of the server only names of
-//            tables, columns and constraints are, and the text of an error about the statement's
-//            own form.
+// Invariant  no value of a row or parameter is repeated. An Error repeats only these texts of the
+//            server: names of tables, columns and constraints, and the text of an error about the
+//            statement's form.
 #pragma once
 
 #include "katana/base/text/bytes.hpp"
@@ -41,11 +41,11 @@ struct Complaint {
 
 Error error_of(const Complaint& complaint, Bytes statement);
 
-// The statement may have been prepared for a schema that is no more: prepared anew, it may run.
-// Known by what the server's source says of itself, whatever its language.
+// Whether an error may come from a statement that was prepared for an older schema. Prepared anew,
+// the statement may then run. The names of the server's source show it, whatever its language.
 enum class Staleness : std::uint8_t {
   none,         // the error has another cause
-  perhaps,      // what it refers to is not there, or of another type: was it there before?
+  perhaps,      // an object of the statement is missing, or of another type: was it there before?
   plan_is_old,  // it did not begin: its result would have other columns
   name_is_gone  // likewise: the session has no prepared statements any more
 };

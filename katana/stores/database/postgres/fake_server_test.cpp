@@ -33,7 +33,7 @@ std::uint64_t read_number(Bytes text) {
   return value;
 }
 
-// Takes fields off the front of a message; what is not there is empty.
+// Takes fields off the front of a message; a missing field is empty.
 struct Reader {
   Bytes rest;
   std::uint64_t number(std::size_t bytes) { return read_number(take(bytes)); }
@@ -60,7 +60,7 @@ const std::string composite_fields = R"([["street",25],["zip",23]])";
 
 std::string sized(const std::string& octets) { return number_of(octets.size(), 4) + octets; }
 
-// What "SELECT wide" gives; hostile_server_fixture_test.hpp has the same values.
+// The row of "SELECT wide"; hostile_server_fixture_test.hpp has the same values.
 std::vector<FakeColumn> wide_row() {
   const std::string address =
       number_of(2, 4) + number_of(25, 4) + sized("a b") + number_of(23, 4) + sized(number_of(7, 4));
@@ -77,7 +77,7 @@ std::vector<FakeColumn> wide_row() {
       {"home", composite_type, address}};
 }
 
-// What a statement gives, and with which value.
+// The row that a statement gives.
 std::vector<FakeColumn> row_of(Bytes sql, std::optional<std::int64_t> parameter) {
   if (sql == "SELECT wide") return wide_row();
   if (sql.starts_with("SELECT t.typname")) {
@@ -278,7 +278,7 @@ void FakeServer::Session::commit(std::vector<std::int64_t>& ids) {
 }
 
 void FakeServer::Session::say(char type, const std::string& payload) {
-  // Before it has answered the start, libpq takes none.
+  // libpq accepts no notices before the start is answered.
   for (int count = 0; count < plan_.notices && messages_ > 0; ++count) {
     answer_ += wire_message(
         'N', zero_ended("SNOTICE") + zero_ended("C00000") + zero_ended("Mnothing happened") + '\0');

@@ -1,13 +1,17 @@
-// FakeServer: a PostgreSQL of a few statements, which speaks protocol 3.0 byte by byte as a test
-// wants it: cut, flipped, silent, one byte at a time, with lengths that are wrong.
+// FakeServer: a PostgreSQL server of a few statements, which speaks protocol 3.0. A test plans its
+// faults: it cuts the connection, flips bits, falls silent, sends single bytes, or wrong lengths.
 //
 //   FakeServer server;
 //   server.plan([](int connection) { return Plan{.cut_at = connection == 0 ? 17 : npos}; });
 //
-// It knows SELECT n (gives n as int4), SELECT wide (a row of many types, one of them a composite,
-// which it is asked for), INSERT … $1 with RETURNING or without, BEGIN, COMMIT,
-// ROLLBACK, SET, DEALLOCATE; whatever else it takes for a command. Committed inserts are counted
-// by their parameter, whether the answer was delivered or not.
+// It knows these statements, and takes any other text for a command:
+//
+//   SELECT n          gives n as int4
+//   SELECT wide       gives a row of many types, one of them a composite that clients look up
+//   INSERT … $1       with RETURNING or without
+//   BEGIN, COMMIT, ROLLBACK, SET, DEALLOCATE
+//
+// Committed inserts are counted by their parameter, whether the answer was delivered or not.
 //
 // Owns       its socket in a temporary folder, its thread.
 // Thread     any.
@@ -30,7 +34,7 @@
 
 namespace katana::database::postgres {
 
-// What goes wrong with the answers of one connection; offsets are of all that it is sent.
+// The faults in the answers of one connection; offsets count all bytes that it is sent.
 struct Plan {
   static constexpr std::size_t npos = SIZE_MAX;
   std::size_t cut_at = npos;     // the connection ends before this byte
@@ -55,16 +59,15 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   Options options() const;
-  // Of connections from now on, which are counted from 0 again.
+  // Sets the plans of connections from now on, which are counted from 0 again.
   void plan(Planner planner);
-  // How often the parameter was inserted and committed.
+  // The number of times that the parameter was inserted and committed.
   int inserted(std::int64_t id) const;
-  // The longest that a connection was sent, and its messages, since plan().
+  // The most bytes, and the most messages, that a connection was sent since plan().
   std::size_t bytes_sent() const;
   int messages_sent() const;
-  // The byte that a plan flipped was a part of a value of a row: only the server knows what it
-  // means. Said by the connection that flipped it, as a probe that comes first moves what
-  // follows.
+  // True when the byte that a plan flipped was a part of a row's value, which no client can notice.
+  // The connection that flipped it notes this, because an earlier probe moves later bytes.
   bool value_flipped() const;
 
  private:

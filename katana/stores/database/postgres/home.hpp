@@ -1,5 +1,5 @@
-// Home: the thread whose connections these are: a reactor, or the backend's own for callers that
-// have none.
+// Home: the thread of a pool's connections: a reactor, or the backend's own thread for callers that
+// have no reactor.
 //
 // Owns       its Poller.
 // Thread     its own, but for executor().post().
@@ -30,7 +30,7 @@ class Home {
   virtual Executor& executor() noexcept = 0;       // for messages from other threads
   virtual Instant now() const noexcept = 0;        // of the turn; does not move within one
   virtual net::TimerWheel& timers() noexcept = 0;  // of the thread; for timeouts of connections
-  // Runs the message when what happens now is over; without a system call. Its own thread only.
+  // Runs the message after the present event, without a system call. Called on its thread only.
   virtual void defer(Message& message) noexcept = 0;
 
   Poller& poller() noexcept { return *poller_; }  // sockets of this thread's connections
@@ -44,7 +44,7 @@ class Home {
 // The Home of a reactor.
 class ReactorHome final : public Home, private engine::Watcher {
  public:
-  // On the reactor's thread. Fails if epoll has no descriptor left.
+  // Called on the reactor's thread. Fails if epoll has no descriptor left.
   static katana::Result<std::unique_ptr<Home>> create(net::Reactor& reactor) {
     auto poller = Poller::create();
     if (!poller) return std::unexpected(poller.error());

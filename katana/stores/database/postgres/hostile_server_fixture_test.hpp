@@ -30,8 +30,8 @@ struct FakeAddress {
 };
 KATANA_DESCRIBE(FakeAddress, street, zip)
 
-// What "SELECT wide" gives. Optional where it can be: a value that is lost would not be noticed
-// otherwise than by being another one.
+// The row of "SELECT wide". Members are optional where possible: a lost value is then no value,
+// instead of another one.
 struct Wide {
   std::int64_t id = 0;
   std::optional<std::string> name;
@@ -56,7 +56,7 @@ inline Wide wide_row_as_sent() {
 
 class PostgresHostileServer : public testing::Test {
  protected:
-  // What one call came to: its kind, or "done".
+  // The result of one call: the kind of its error, or "done".
   struct Answer {
     std::string kind;
     std::int64_t id = 0;  // that it inserted; 0: it read
@@ -70,7 +70,7 @@ class PostgresHostileServer : public testing::Test {
     }
     note(answer, kind_of(found));
   }
-  // One row, by query() or as a stream; the rows that came.
+  // Reads one row, by query() or as a stream; `rows` gets the rows that came.
   Task<void> read_wide(bool streams, Answer& answer, std::vector<Wide>& rows) {
     if (!streams) {
       auto found = co_await db().query<Wide>("SELECT wide");
@@ -154,7 +154,7 @@ class PostgresHostileServer : public testing::Test {
     options.probe_timeout = seconds(600);
     return options;
   }
-  // Answers of what was cut may come late: deadlines are short, so that the test is.
+  // Answers of a cut connection may come late: short deadlines keep the test short.
   Options hasty() {
     Options options = server_.options();
     options.wait_max = options.timeout = options.connect_timeout = milliseconds(60);

@@ -1,4 +1,4 @@
-// A server whose answers are cut, late or flooded: each call gets one answer, what was acknowledged
+// A server whose answers are cut, late or flooded. Each call gets one answer, an acknowledged write
 // was done once, and the next connection works.
 #include "katana/stores/database/postgres/hostile_server_fixture_test.hpp"
 
@@ -41,7 +41,7 @@ TEST_F(PostgresHostileServer, a_row_of_many_types_that_is_cut_at_any_byte_is_who
     EXPECT_THAT(run_wide(patient(), streams, answer), testing::ElementsAre(wide_row_as_sent()));
     const std::size_t whole = server_.bytes_sent();
     EXPECT_GT(whole, 400u);
-    // What comes before the statement itself is the same for both.
+    // The bytes before the statement itself are the same for both.
     for (std::size_t offset = streams ? whole / 2 : 0; offset < whole; ++offset) {
       SCOPED_TRACE(offset);
       server_.plan(

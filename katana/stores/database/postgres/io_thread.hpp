@@ -1,10 +1,10 @@
-// IoThread: a Home with its own thread: for callers that have no reactor, and to keep a
-// connection by which the database's health is known.
+// IoThread: a Home with its own thread. It serves callers that have no reactor, and keeps
+// a connection that shows the database's health.
 //
 // Owns       its thread, mailbox and timers.
 // Thread     create(), stop() and the destructor: one; post() any; the rest its own.
 // Allocates  at its creation.
-// Fails      create() says why.
+// Fails      create() returns the reason.
 // Invariant  stop() returns when every message that was expected has run.
 #pragma once
 
@@ -20,11 +20,11 @@ namespace katana::database::postgres {
 
 class IoThread final : public Home, public Executor, private SocketWatcher {
  public:
-  // Without the thread, which start() begins. Fails if epoll or eventfd has no descriptor left.
+  // Does not begin the thread: start() does. Fails if epoll or eventfd has no descriptor left.
   static katana::Result<std::unique_ptr<IoThread>> create();
   ~IoThread() override;
 
-  // `last` runs on the thread before it ends, when nothing else can happen on it but messages.
+  // `last` runs on the thread before it ends, when it handles nothing else but messages.
   void start();
   void stop(std::function<void()> last);
 

@@ -146,7 +146,7 @@ std::string ListenerThread::listen() {
   return {};
 }
 
-// Of a channel to which the server listens already, which changes nothing.
+// Sends LISTEN of a channel to which the server listens already; this changes nothing.
 std::string ListenerThread::probe() {
   const std::string channel = hub_->listening_to();
   heard_at_ = monotonic_now();
@@ -169,7 +169,7 @@ std::expected<bool, std::string> ListenerThread::sync_channels() {
   return !missing.empty() || !surplus.empty();
 }
 
-// What is notified meanwhile stays in libpq until deliver().
+// Notifications that come meanwhile stay in libpq until deliver().
 std::string ListenerThread::execute(const std::string& text, Duration within) {
   if (PQsendQuery(pg_.get(), text.c_str()) == 0) return failure();
   const Instant until = monotonic_now() + within;

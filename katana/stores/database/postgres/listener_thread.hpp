@@ -12,8 +12,8 @@
 // Allocates  as libpq does.
 // Fails      by the hub's note_loss(), and tries again. The observer is told once when messages
 //            may be missed from now on, and once when the server listens again.
-// Invariant  it waits for the socket and for wake() together, so that it ends at once when the hub
-//            is closed; what blocks in libpq is the look-up of a host's name.
+// Invariant  it waits for the socket and for wake() together: it ends at once when the hub is
+//            closed. Only the look-up of a host's name blocks in libpq.
 #pragma once
 
 #include <libpq-fe.h>
@@ -31,7 +31,7 @@ namespace katana::database::postgres {
 
 class ListenerThread {
  public:
-  // Without the thread, which start() begins. Fails when no descriptor is left.
+  // Does not begin the thread: start() does. Fails when no descriptor is left.
   static katana::Result<std::unique_ptr<ListenerThread>> create(Options options,
                                                                 OutageObserver observer);
   ~ListenerThread();
@@ -52,7 +52,7 @@ class ListenerThread {
   ListenerThread(Options options, OutageObserver observer, int wake) noexcept
       : options_(std::move(options)), observer_(std::move(observer)), wake_(wake) {}
   void run() noexcept;
-  // Each says why it ended; empty: the hub was closed, or no caller listens any more.
+  // These return the reason of the end; empty: the hub was closed, or no caller listens any more.
   std::string hold_session();
   std::string connect();
   std::string listen();
@@ -60,7 +60,7 @@ class ListenerThread {
   std::string probe();
   void tell_loss(const std::string& why);
   void note_session();
-  // True: something was asked of the server. Or why it could not be.
+  // True: a command went to the server. An Error has the reason why none could.
   std::expected<bool, std::string> sync_channels();
   void deliver();
   std::string failure() const;

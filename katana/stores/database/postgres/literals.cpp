@@ -25,7 +25,7 @@ class LiteralWriter {
  public:
   LiteralWriter(const TypeTable& types, std::string& why) : types_(types), why_(why) {}
 
-  // `element`: the type of what is in it; 0: one of the database itself.
+  // `element`: the type of the elements; 0: one of the database itself.
   bool append_array(Bytes json, std::uint32_t element, std::size_t depth, std::string& out) {
     ArrayReader reader(json);
     out += '{';
@@ -98,7 +98,7 @@ class LiteralWriter {
     return false;
   }
 
-  // Within an array, or a field of a composite: what has its own marks is quoted.
+  // Appends a value within an array or a composite; texts and composites are quoted.
   bool append_value(const Element& value, std::uint32_t type, std::string& out) {
     switch (value.kind) {
       case ArrayReader::Kind::boolean: out += value.integer != 0 ? "true" : "false"; return true;

@@ -1,5 +1,5 @@
-// Literals: arrays and composites as PostgreSQL reads them from text, made of the JSON that they
-// are on their way (array_text.hpp, composite_text.hpp).
+// Literals: arrays and composites as PostgreSQL reads them from text. They are made of the JSON of
+// array_text.hpp and composite_text.hpp.
 //
 //   [1,null]                       {1,NULL}
 //   {"zip":7,"street":"a b"}       ("a b",7)         in the order of the type's fields
@@ -7,8 +7,8 @@
 // Owns       nothing.
 // Thread     any.
 // Allocates  the text.
-// Fails      append_literal() is false, and `why` says what is wrong: a field that the type has
-//            not, one that the value has not.
+// Fails      append_literal() is false, and `why` names the mistake: a field that is missing in the
+//            type, or in the value.
 // Invariant  nesting is bounded: 6 dimensions, TypeTable::depth_max composites.
 #pragma once
 
@@ -20,11 +20,11 @@
 
 namespace katana::database::postgres {
 
-// What append_literal() says of a text that begins as an array and is none.
+// The error of append_literal() for a text that begins as an array and is none.
 inline constexpr Bytes not_an_array = "is no array";
 
-// The text is that of an array or a composite, and so is the type, which the table knows where it
-// is one of the schema.
+// True when the text is that of an array or a composite, and the type is one of these, too. The
+// table knows the types of the schema.
 bool is_literal_of(const TypeTable& types, std::uint32_t type, Bytes text) noexcept;
 // REQUIRES is_literal_of().
 bool append_literal(const TypeTable& types, std::uint32_t type, Bytes json, std::string& out,

@@ -14,9 +14,10 @@
 namespace katana::database::postgres {
 namespace {
 
-// "katana" as a number: what the advisory lock is called in each database.
+// The key of the advisory lock in each database: "katana" as a number.
 constexpr const char* take_lock = "SELECT pg_advisory_xact_lock(118145427595873)";
-// Where it is already, whatever stands first in search_path by now; empty: nowhere.
+// Finds the existing table with its schema, whatever stands first in search_path; empty: there is
+// none.
 constexpr const char* find_table =
     "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_catalog.pg_class c JOIN "
     "pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = "
@@ -59,7 +60,7 @@ class Migrator {
     std::vector<Migration> applied;
     std::size_t already = 0;
     bool is_whole = true;
-    // Nothing was done: so many have to be committed before the next can run.
+    // Set when nothing was done: this many files have to be committed before the next can run.
     std::optional<std::size_t> before_commit = {};
   };
 
@@ -76,7 +77,7 @@ class Migrator {
     return fmt::format("SET LOCAL lock_timeout = {}", wait.count_ms());
   }
 
-  // One transaction, of no more than the first `most` of the files.
+  // Runs one transaction, with no more than the first `most` of the files.
   katana::Result<Pass> run_pass(const std::vector<Migration>& files, std::size_t most) {
     table_.clear();  // a pass before this one may have undone it
     const std::string wait = wait_for_locks();
@@ -113,7 +114,7 @@ class Migrator {
         if (session_.refusal().state != unsafe_use || pass.applied.empty()) {
           return std::unexpected(good.error());
         }
-        // A dry run cannot find out more about what comes behind a commit.
+        // A dry run cannot check the files behind a commit.
         if (how_.dry_run) return Pass{.applied = *std::move(plan), .already = pass.already};
         return Pass{.applied = {}, .before_commit = index};
       }
@@ -122,7 +123,7 @@ class Migrator {
     return pass;
   }
 
-  // What the table says, which is made if it is not there.
+  // The migrations in the table, which is made if it is not there.
   katana::Result<std::vector<Migration>> applied() {
     for (int tries = 0; table_.empty(); ++tries) {
       const auto found = session_.ask(find_table);
@@ -150,8 +151,8 @@ class Migrator {
     return list;
   }
 
-  // Before anything is done: a script that ends the transaction has no lock any more, and cannot be
-  // undone.
+  // Checks a script before any statement runs: one that ends the transaction would lose the lock,
+  // and could not be undone.
   katana::Result<void> check(const Migration& migration) const {
     const auto found = refused_statement_in(migration.text);
     if (!found) return {};
@@ -166,7 +167,7 @@ class Migrator {
                                     found->words, has_rows ? rows : ends));
   }
 
-  // Every statement of the file, and a row that says so.
+  // Runs every statement of the file, and records the migration as a row.
   katana::Result<void> apply(const Migration& migration) {
     const std::string script = without_restrictions(migration.text);
     if (const auto good = execute(script.c_str()); !good) {

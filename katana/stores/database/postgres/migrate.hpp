@@ -5,17 +5,17 @@
 // Owns       its connection, for the call.
 // Thread     any; blocks.
 // Allocates  yes.
-// Fails      an Error names the file, its line, and what the database says of it, with
-//            Code::unavailable only where to repeat the call may help (blocking_session.hpp). The
-//            database is then as it was: all migrations of a call are one transaction, which a file
-//            may neither begin nor end. Therefore what PostgreSQL does not do in one (CREATE INDEX
-//            CONCURRENTLY, VACUUM) is no migration. Where a file uses what PostgreSQL lets be used
-//            only after a commit (a value that an earlier file added to an enum), those before it
-//            are committed first.
-// Invariant  an advisory lock is held from before it is looked what to do until it is done: of
-//            several programs that start at once, one applies them and the others find them
-//            applied. A file begins with the settings of a new session, whatever one before it
-//            has set (pg_dump empties search_path).
+// Fails      an Error names the file and its line, and has the database's message. Its Code is
+//            unavailable only where a retry may help (blocking_session.hpp). The database is then
+//            as it was: all migrations of a call are one transaction, which a file may neither
+//            begin nor end. Therefore a statement that cannot run in a transaction (CREATE INDEX
+//            CONCURRENTLY, VACUUM) is no migration. A file may use a value that an earlier file
+//            added to an enum. PostgreSQL allows this only after a commit: the earlier files are
+//            then committed first.
+// Invariant  an advisory lock is held from before the search for missing migrations until they are
+//            applied. When several programs start at once, one applies the migrations, and the
+//            others find them applied. A file begins with the settings of a new session, whatever
+//            an earlier file has set (pg_dump empties search_path).
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@
 
 namespace katana::database::postgres {
 
-// Which migrations are applied, and how.
+// The migrations to apply, and the options for it.
 struct MigrateOptions {
   std::string folder = {};              // with the *.sql files; empty: `bundled` is used
   std::vector<Migration> bundled = {};  // instead of a folder

@@ -1,4 +1,4 @@
-// Scripts as tools and people write them, and what PostgreSQL makes of them in one transaction.
+// Scripts as tools and people write them, run by PostgreSQL in one transaction.
 #include "katana/stores/database/postgres/migrate.hpp"
 
 #include <netinet/in.h>
@@ -114,7 +114,7 @@ TEST_F(MigrateTest, data_of_copy_is_refused_with_the_remedy) {
   EXPECT_EQ(ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
 }
 
-// ---- what may be repeated
+// ---- attempts that may be repeated
 
 Code code_of(const katana::Result<MigrationReport>& report) {
   return report ? Code::internal : report.error().code();
@@ -155,7 +155,7 @@ TEST_F(MigrateTest, another_program_that_migrates_is_waited_for_and_not_for_ever
 }
 
 TEST_F(MigrateTest, an_attempt_that_is_stopped_ends_whatever_it_waits_for) {
-  // Takes connections and says nothing.
+  // Accepts connections and sends nothing.
   const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

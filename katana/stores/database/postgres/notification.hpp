@@ -1,4 +1,4 @@
-// Notification: what a channel of PostgreSQL brings; see notifications.hpp.
+// Notification: one notification of a channel of PostgreSQL; see notifications.hpp.
 //
 // Owns       its payload.
 // Thread     a value.
@@ -23,10 +23,10 @@ struct Notification {
   std::int32_t sender = 0;       // the process of the server's session that sent it
 };
 
-// For a NotificationHandler.
+// The function of a NotificationHandler.
 using OnNotification = std::function<void(const Notification&)>;
 
-// What one Notifications has counted since it was opened.
+// The counts of one Notifications since it was opened.
 struct NotificationStatistics {
   std::uint64_t received = 0;  // notifications of all channels
   std::uint64_t dropped = 0;   // because a queue was full

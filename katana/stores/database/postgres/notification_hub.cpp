@@ -49,14 +49,14 @@ void NotificationHub::withdraw(NotificationQueue& queue, Work& work) noexcept {
     work.unexpect();
     work.waiting = {};
   } else if (work.waiting) {
-    // Completed, and on its way: the next call gets what it brings.
+    // The work is completed and on its way: the next call gets its notification.
     auto& arrival = static_cast<Arrival&>(work.outcome);
     if (arrival.notification) queue.items.push_front(*std::move(arrival.notification));
   }
   work.abandon();
 }
 
-// One that is there already says the same.
+// Adds an item that says may_have_missed, unless there is one already.
 void NotificationHub::push_gap(NotificationQueue& queue) {
   queue.needs_gap = false;
   if (queue.handler) return queue.handler({.may_have_missed = true});
@@ -88,8 +88,8 @@ std::vector<std::string> NotificationHub::missing() {
   return names;
 }
 
-// Erased before the server hears of it: who subscribes from here on is listened for again, and is
-// not told of a channel that the server is about to leave.
+// Erases channels before the server gets UNLISTEN. The server listens again for a subscriber that
+// comes from here on. It does not share a channel that the server is about to leave.
 std::vector<std::string> NotificationHub::take_surplus() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
@@ -134,7 +134,8 @@ void NotificationHub::note_loss(std::string why) {
   }
 }
 
-// As with take_surplus(): who subscribes after that waits for another session.
+// False: no caller listens. Channels are erased, as in take_surplus(): a subscriber that comes
+// after that waits for another session.
 bool NotificationHub::wanted() {
   const std::lock_guard lock(mutex_);
   if (somebody_listens()) return true;

@@ -24,7 +24,7 @@
 
 namespace katana::database::postgres {
 
-// What one subscription or one handler is told.
+// The notifications of one subscription or one handler.
 struct NotificationQueue {
   std::string channel;                  // to which it listens
   std::deque<Notification> items = {};  // not read yet
@@ -33,7 +33,7 @@ struct NotificationQueue {
   OnNotification handler = {};          // called in place of keeping items
 };
 
-// What a next() waits for.
+// The outcome that a next() waits for.
 class Arrival final : public Outcome {
  public:
   TypeMismatch take(const Row&) override { return {}; }
@@ -49,11 +49,11 @@ class NotificationHub {
   // ---- for subscriptions
   void subscribe(NotificationQueue& queue);
   void leave(NotificationQueue& queue) noexcept;
-  // No value: there is none yet.
+  // Takes the next item. No value: there is none yet.
   std::optional<database::Result<Notification>> take(NotificationQueue& queue);
   // False: there is an item by now, or it was closed.
   bool wait(NotificationQueue& queue, Work& work);
-  // Of a work that is not awaited any more.
+  // Withdraws a work that is not awaited any more.
   void withdraw(NotificationQueue& queue, Work& work) noexcept;
 
   // ---- for the thread that listens

@@ -8,18 +8,18 @@
 //     if (next->may_have_missed) { … read the state … } else { … next->payload … }
 //   }
 //
-// The first item of a subscription says may_have_missed, as soon as the server listens: what was
-// notified before it is not told. It comes again after each loss of the connection, and where a
-// queue was full; so a reader that reads the state there misses nothing.
+// The first item of a subscription says may_have_missed, as soon as the server listens: earlier
+// notifications are not told. Such an item comes again after each loss of the connection, and where
+// a queue was full. A reader that then reads the state misses nothing.
 //
 // Owns       its thread and its connection; a Subscription its queue.
-// Borrows    nothing: a Subscription may outlive what it came from, and is closed then.
+// Borrows    nothing: a Subscription may outlive the Notifications, and is closed then.
 // Thread     any; next() by coroutines of any executor, one at a time for each Subscription; a
 //            handler is called by the thread that listens.
 // Allocates  the items that wait.
 // Fails      open() names the option. A server that cannot be reached is tried again with jittered
-//            back-off, for as long as there is a subscription: health() says why.
-// Invariant  of a queue no more than queue_max items and one that says may_have_missed are kept.
+//            back-off, for as long as there is a subscription: health() has the reason.
+// Invariant  a queue keeps at most queue_max items, and one that says may_have_missed.
 #pragma once
 
 #include <coroutine>
@@ -48,7 +48,7 @@ class [[nodiscard]] Subscription {
   Subscription& operator=(Subscription&& other) noexcept;
   ~Subscription();
 
-  // What `co_await subscription.next()` awaits. One at a time for a subscription.
+  // The awaitable of `co_await subscription.next()`. One at a time for a subscription.
   class [[nodiscard]] Next {
    public:
     Next(NotificationHub& hub, NotificationQueue& queue) noexcept : hub_(hub), queue_(queue) {}
@@ -80,8 +80,9 @@ class [[nodiscard]] Subscription {
   std::unique_ptr<NotificationQueue> queue_;
 };
 
-// A function that is called with what a channel brings, until this is destroyed: not from within
-// that function. It must not block or throw, and calls nothing of Notifications.
+// Calls a function with the notifications of a channel, until this object is destroyed, which must
+// not happen within that function. The function must not block or throw, and must not call
+// Notifications.
 class [[nodiscard]] NotificationHandler {
  public:
   NotificationHandler(NotificationHandler&& other) noexcept;
@@ -100,10 +101,10 @@ class [[nodiscard]] NotificationHandler {
 
 class Notifications {
  public:
-  // Connects when the first subscription is made. Of `options`: where the server is, and the waits
-  // connect_timeout, backoff_min, backoff_max, and probe_interval and probe_timeout, which notice
-  // a server that hangs or vanished. Behind pgbouncer only in session mode. `observer`, for a log,
-  // is told once of each outage, and once of its end, by the thread that listens.
+  // Connects when the first subscription is made. Uses these `options`: the servers, and the waits
+  // connect_timeout, backoff_min and backoff_max. Also probe_interval and probe_timeout, after
+  // which it notices a server that hangs or vanished. Behind pgbouncer only in session mode. The
+  // thread that listens tells `observer`, for a log, once of each outage, and once of its end.
   static katana::Result<std::unique_ptr<Notifications>> open(
       Options options, std::size_t queue_max = notification_queue_max,
       OutageObserver observer = {});
@@ -114,15 +115,15 @@ class Notifications {
   // The channel is exactly this one: capital letters count. invalid_value: its name is empty, has
   // a zero byte, or more than channel_bytes_max bytes.
   database::Result<Subscription> subscribe(std::string channel);
-  // Calls `f` with the same items, by the thread that listens: without a queue, so that nothing is
-  // dropped, for what is quickly passed on (app/postgres/notification_topic.hpp).
+  // Calls `f` with the same items, on the thread that listens. There is no queue, and no item is
+  // dropped. For functions that quickly pass an item on (app/postgres/notification_topic.hpp).
   database::Result<NotificationHandler> handle(std::string channel, OnNotification f);
   // Ends the session. Items that wait may still be read.
   void close() noexcept;
 
-  // An Error while somebody subscribes and the server does not listen.
+  // An Error while there are subscribers and the server does not listen.
   katana::Result<void> health() const;
-  // What happened since it was opened.
+  // The counts since it was opened.
   NotificationStatistics statistics() const;
 
  private:
@@ -133,8 +134,9 @@ class Notifications {
 };
 
 // Sends a notification: with a Transaction or a Savepoint when that is committed, with a Database
-// at once. invalid_value: the payload has a zero byte or more than notification_bytes_max bytes,
-// or the channel's name is none. Its text is in the server's log of statements if that is kept.
+// at once. Fails with invalid_value when the payload has a zero byte or more than
+// notification_bytes_max bytes, or when the channel's name is none. The server's log of statements
+// has the text, if that log is kept.
 Task<database::Result<void>> notify(Queries queries, std::string channel, std::string payload);
 
 }  // namespace katana::database::postgres

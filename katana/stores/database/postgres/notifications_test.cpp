@@ -98,7 +98,7 @@ TEST_F(NotificationsTest, a_session_that_is_killed_is_begun_again_and_every_read
   EXPECT_EQ(notifications_->statistics().sessions, 4u);
 }
 
-// What a handler was called with, for a thread that waits for it.
+// The items that a handler was called with, for a thread that waits for them.
 class Called {
  public:
   OnNotification handler() {
@@ -212,7 +212,7 @@ TEST_F(NotificationsTest, a_call_that_is_destroyed_takes_nothing_with_it) {
     {
       Task<std::string> waits = next(orders);
       EXPECT_FALSE(loop_.start(waits));
-      // Not by the loop of this thread: what is on its way here by now has not arrived.
+      // Does not use the loop of this thread: items that are on their way here have not arrived.
       (void)ask("NOTIFY a, '" + std::to_string(round) + "'");
       if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
@@ -275,7 +275,7 @@ TEST_F(NotificationsTest, a_channel_that_nobody_reads_is_left_and_the_session_wi
   told(again);
 }
 
-// What an operator is told, for a test that waits for it.
+// The outages that an observer was told of, for a test that waits for them.
 class ToldOutages {
  public:
   OutageObserver observer() {

@@ -12,7 +12,8 @@
 namespace katana::database::postgres {
 namespace {
 
-// Where reads go that may be behind. Each work is remembered by whom it was submitted to.
+// The backend of reads whose data may be a little old. Each work has the backend that it was
+// submitted to.
 class ReplicaReads final : public Backend {
  public:
   ReplicaReads(Backend& primary, Postgres& replica, const Topology& topology, Duration lag_max)

@@ -262,7 +262,7 @@ ConnectParameters::ConnectParameters(const Options& options, const std::vector<T
   if (!password.empty()) add("password", password);
   add("application_name", options.application_name);
   add("client_encoding", "UTF8");
-  // Kerberos would be asked in a call that blocks, and TCP has to find out that a peer vanished.
+  // Kerberos would be asked in a call that blocks. TCP has to find out that the server vanished.
   add("gssencmode", "disable");
   add("keepalives_idle", "30");
   add("keepalives_interval", "10");
@@ -281,7 +281,7 @@ ConnectParameters::~ConnectParameters() {
   for (auto& [name, value] : kept_) erase_secret(value);
 }
 
-// What comes later replaces what was before: the user's own parameters are last.
+// A later parameter replaces an earlier one of that name: the user's parameters come last.
 void ConnectParameters::add(std::string keyword, std::string value) {
   for (auto& [name, kept] : kept_) {
     if (name != keyword) continue;

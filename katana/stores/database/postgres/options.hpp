@@ -53,7 +53,7 @@ struct Options {
   unsigned reads_per_sync = PostgresLimits().reads_per_sync;
   // Nothing is sent behind a statement that runs longer.
   Duration slow_after = PostgresLimits().slow_after;
-  // For TCP, TLS and authentication of one host.
+  // The timeout of TCP, TLS and authentication for one host.
   Duration connect_timeout = PostgresLimits().connect_timeout;
   Duration idle_timeout = PostgresLimits().idle_timeout;  // an idle connection is closed after it
   Duration backoff_min = PostgresLimits().backoff_min;    // before the second attempt to connect
@@ -65,8 +65,8 @@ struct Options {
   Duration wait_max = seconds(2);                    // for a connection; then the call is refused
   Duration timeout = seconds(30);                    // of a call that was given none
   std::size_t rows_max = PostgresLimits().rows_max;  // of one result; larger ones need a stream
-  // Above 0: the hosts are a primary and its standbys, and replica() reads from a standby that has
-  // what was acknowledged so long ago; see topology.hpp.
+  // Above 0: the hosts are a primary and its standbys. Reads of replica() then go to a standby that
+  // has all writes acknowledged at least this long ago; see topology.hpp.
   Duration replica_lag_max = PostgresLimits().replica_lag_max;
   bool prepared_statements = PostgresLimits().prepared_statements;
   std::size_t statements_max = PostgresLimits().statements_max;
@@ -83,7 +83,7 @@ struct Options {
   bool wants_writable() const noexcept;
 };
 
-// What is wrong with them, if anything.
+// Checks the options; an Error names the one that is wrong.
 katana::Result<void> check(const Options& options);
 
 // A host, and the address that its name was resolved to.

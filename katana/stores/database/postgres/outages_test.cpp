@@ -1,5 +1,5 @@
-// What calls see when the server or a connection goes away, and how they find it again. The cluster
-// is one of this test's own.
+// Tests of calls while the server or a connection goes away and comes back. The cluster belongs to
+// this test alone.
 #include <chrono>
 #include <thread>
 
@@ -14,7 +14,7 @@ using testing::Not;
 
 class PostgresOutages : public PostgresTest {
  protected:
-  // Until the database can be used again, or not.
+  // Waits until the database is usable, or is not.
   bool becomes(bool usable) {
     for (int round = 0; round < 1000; ++round) {
       if (db().health().has_value() == usable) return true;

@@ -175,7 +175,7 @@ TEST_F(PostgresPooler, migrations_are_applied_through_it) {
   EXPECT_EQ(ask("SELECT count(*) FROM pg_tables WHERE tablename = 'migrated'"), "1");
 }
 
-// What DISCARD ALL does to statements, which no statement of a program may say.
+// The effect of DISCARD ALL, which a program may not send, on prepared statements.
 TEST_F(PostgresPooler, a_session_that_lost_its_statements_prepares_them_again) {
   open([](Options& options) { options.connections_max = 1; });
   const auto body = [&]() -> Task<void> {

@@ -1,8 +1,8 @@
-// Pgbouncer: a pooler of transactions before a Cluster, of a test's own.
+// Pgbouncer: a pooler of transactions in front of a Cluster, for one test.
 //
 // Owns       its folder and its process, which ends with the process that started it.
 // Thread     one.
-// Fails      by std::runtime_error, with what it wrote.
+// Fails      by std::runtime_error, with the output of pgbouncer.
 // Invariant  no more than two sessions of a database: clients take turns on them.
 #pragma once
 
@@ -20,7 +20,7 @@ class Pgbouncer {
   Pgbouncer(const Pgbouncer&) = delete;
   Pgbouncer& operator=(const Pgbouncer&) = delete;
 
-  // Before the shared cluster; of this process, started once.
+  // The pooler in front of the shared cluster; started once in this process.
   static Pgbouncer& shared();
 
   // The same database, through the pooler.

@@ -1,17 +1,17 @@
 // Poller: the sockets of one thread's connections, behind one descriptor.
 //
-// A reactor watches a descriptor for what can be read and libpq also has to know when it may write,
-// so the sockets are in their own epoll, whose descriptor is readable when one of them has
-// something to say. It costs a system call for each wake-up, whatever the number of sockets.
+// A reactor watches a descriptor for reading only, but libpq also has to know when it may write.
+// Therefore the sockets are in their own epoll, whose descriptor is readable when one of them has
+// an event. This costs one system call for each wake-up, whatever the number of sockets.
 //
 // Owns       the epoll.
 // Borrows    watchers, until unwatch().
 // Thread     one.
 // Allocates  an entry for each watched socket.
-// Fails      create() and watch() return why.
-// Invariant  level-triggered: what a watcher leaves is reported again. A watcher gets events of the
-//            socket that it watched last, and of no other: one that libpq has closed stays in the
-//            epoll for as long as a child between fork() and exec() has a copy.
+// Fails      create() and watch() return the reason.
+// Invariant  level-triggered: an event that a watcher leaves is reported again. A watcher gets
+//            events only of the socket that it watched last. A socket that libpq has closed may
+//            stay in the epoll while a child between fork() and exec() has a copy.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace katana::database::postgres {
 
-// What a Poller tells about a socket.
+// Receives the events of a socket from a Poller.
 class SocketWatcher {
  public:
   // `readable` false: it can only be written. May call watch() and unwatch().
@@ -45,11 +45,11 @@ class Poller {
   Poller& operator=(const Poller&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }  // readable when a socket has an event
-  // Adds the socket, or changes what is waited for; for nothing: it is kept and silent.
+  // Adds the socket, or changes the events to wait for. Without any event it is kept and silent.
   katana::Result<void> watch(int socket, bool read, bool write, SocketWatcher& watcher) noexcept;
   // The watcher hears no more. `socket` is -1 if it was closed.
   void unwatch(int socket, SocketWatcher& watcher) noexcept;
-  // Waits for so long; -1: for ever. Tells the watchers of what is ready.
+  // Waits for at most `timeout_ms`; -1: for ever. Tells the watchers of their events.
   void dispatch(int timeout_ms) noexcept;
 
  private:

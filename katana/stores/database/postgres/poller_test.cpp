@@ -42,7 +42,7 @@ TEST_F(PostgresPoller, what_is_readable_is_heard_until_it_is_read_or_unwatched) 
   ::close(pair_[1]);
 }
 
-// As libpq closes its own socket, while a child between fork() and exec() has a copy.
+// libpq closes a socket in this way, while a child between fork() and exec() has a copy.
 TEST_F(PostgresPoller, a_socket_that_was_closed_and_lives_on_elsewhere_is_heard_by_nobody) {
   const int copy = ::dup(pair_[0]);
   {

@@ -9,13 +9,13 @@
 // the statements of a turn together. Callers without a reactor share a thread. See
 // connection_pool.hpp and decisions 0035, 0094 and 0095.
 //
-// Owns       its thread; what is shared, together with pools of reactors, which outlive it when
-//            their reactor does and then close their connections.
+// Owns       its thread; the shared state, together with the pools of reactors. A pool outlives it
+//            when its reactor does, and then closes its connections.
 // Thread     as Backend; the destructor when no call is awaited any more.
 // Allocates  connections and statements, when they are first needed.
 // Fails      open() names the option or the migration. A server that cannot be reached makes calls
 //            fail after Options::wait_max (Kind::unavailable), and is tried again with back-off:
-//            health() says why.
+//            health() has the reason.
 // Invariant  a statement is sent once. A statement that may have taken effect when its answer
 //            was lost is Kind::unknown_outcome.
 #pragma once
@@ -59,7 +59,7 @@ class Postgres final : public Backend {
 
  private:
   Postgres(Options options, std::shared_ptr<Topology> topology, bool as_replica);
-  // That of the reactor whose thread this is; null: it has none.
+  // The pool of this thread's reactor; null: there is none.
   ConnectionPool* pool_here() noexcept;
 
   const std::shared_ptr<Shared> shared_;

@@ -1,5 +1,5 @@
-// Invariant: whatever bytes a server sends as a column, they are a value of its form or broken; a
-// text that is made of an array or a composite is one that its reader takes whole.
+// Invariant: any bytes that a server sends as a column are a value of its form, or broken. The
+// reader of an array or a composite takes the whole text that is made of it.
 #include <cstddef>
 #include <cstdint>
 #include <string>

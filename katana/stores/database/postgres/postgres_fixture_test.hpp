@@ -43,7 +43,7 @@ class PostgresTest : public testing::Test {
       while (!task.done()) loop_.turn();
     }
   }
-  // What has to succeed.
+  // Executes a statement that has to succeed.
   Task<void> must(SqlFor<> sql) {
     const auto done = co_await db().execute(sql);
     EXPECT_TRUE(done) << done.error().describe();

@@ -359,7 +359,7 @@ TEST_F(PostgresTest, transactions_that_conflict_may_be_run_again) {
   run(body());
 }
 
-// What a body sees of it may be any error, its own included: the transaction knows why it failed.
+// The body may return any error for a conflict, its own included: the transaction knows the cause.
 TEST_F(PostgresTest, a_scope_that_a_conflict_undid_runs_again_and_no_more_often_than_it_may) {
   open();
   int attempts = 0, disturbs = 2;
@@ -565,7 +565,7 @@ TEST_F(PostgresTest, a_call_that_waits_for_a_connection_has_a_deadline) {
     options.wait_max = milliseconds(50);
   });
   const auto body = [&]() -> Task<void> {
-    // To connect may take longer than wait_max where other work runs.
+    // A connect may take longer than wait_max while other work runs.
     std::string kind;
     for (int round = 0; round < 100 && kind != "done"; ++round) {
       kind = kind_of(co_await db().query_one<int>("SELECT 1"));

@@ -1,10 +1,10 @@
-// ResultRow: one row of a result of libpq. complaint_of(): what an error of one says. rows_given():
-// what the end of one says.
+// ResultRow: one row of a result of libpq. complaint_of(): the fields of its error. rows_given():
+// the number of rows that its end reports.
 //
 // Owns       nothing.
-// Borrows    the result, what is prepared, types, and a text for each column, while it lives.
+// Borrows    the result, the prepared statement, types, and a text for each column, while it lives.
 // Thread     one.
-// Allocates  what decode() does.
+// Allocates  as decode() does.
 // Fails      never.
 // Invariant  a column that the description did not have is null.
 #pragma once
@@ -54,9 +54,9 @@ class ResultRow final : public Row {
   std::vector<std::string>& texts_;
 };
 
-// How many rows the server says that a SELECT gave, at its end; no value: it says nothing, or they
-// went into a table. libpq drops messages that it does not expect, rows among them if their type
-// was damaged.
+// The number of rows that a SELECT gave, as the server reports it at the end. No value: the server
+// reports none, or the rows went into a table. A smaller number of rows may arrive: libpq drops
+// messages that it does not expect, and a row whose type byte was damaged is one.
 inline std::optional<std::size_t> rows_given(const PGresult& result) noexcept {
   constexpr Bytes select = "SELECT ";
   if (PQresultStatus(&result) != PGRES_TUPLES_OK) return std::nullopt;

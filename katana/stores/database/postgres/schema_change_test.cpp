@@ -1,5 +1,5 @@
-// What calls see when another session changes the schema under statements that are prepared:
-// nothing, where they can run again.
+// Tests of calls while another session changes the schema under their prepared statements. They do
+// not notice the change where they can run again.
 #include "katana/stores/database/postgres/postgres_fixture_test.hpp"
 
 namespace katana::database::postgres {
@@ -28,7 +28,7 @@ class SchemaChanges : public PostgresTest {
     (void)ask("CREATE TYPE temper AS ENUM ('sad', 'ok', 'happy', 'bored')");
     (void)ask("CREATE TABLE tempers (id bigint, t temper)");
   }
-  // With another number, as every tool does that takes a value out.
+  // Makes the type anew, with another number, as tools do that remove a value.
   void make_tempers_anew() {
     (void)ask(
         "BEGIN; ALTER TYPE temper RENAME TO temper_old; CREATE TYPE temper AS ENUM ('sad', 'ok', "

@@ -65,7 +65,7 @@ class StatementReader {
 
   bool copies_from_client() const noexcept { return is(first_[0], "COPY") && reads_client_; }
   Bytes first_word() const noexcept { return first_[0]; }
-  // Of what it begins with: as far as that is about a transaction; else empty.
+  // The first words, as far as they are about a transaction; otherwise empty.
   Bytes transaction_words() const noexcept {
     const Bytes first = first_[0], second = first_[1], third = first_[2];
     if (is(first, "START") || is(first, "PREPARE")) {

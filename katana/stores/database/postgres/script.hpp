@@ -1,10 +1,10 @@
-// What the text of a migration says before it is run: whether it would end the transaction that it
-// is run in, and what it has that only psql understands.
+// Checks of the text of a migration before it is run. They find statements that would end its
+// transaction, and lines that only psql understands.
 //
-// Owns       nothing; what it returns refers to the script.
+// Owns       nothing; the results refer to the script.
 // Thread     any.
 // Allocates  without_restrictions() the text.
-// Fails      never: what is no SQL is judged by the database.
+// Fails      never: the database judges text that is no SQL.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace katana::database::postgres {
 
 // A statement that a migration must not contain; its text is a view of the script.
 struct ScriptStatement {
-  // Why a migration must not contain it.
+  // The reason why a migration must not contain it.
   enum class Kind : std::uint8_t {
     transaction,  // begins or ends one
     client_rows,  // COPY FROM STDIN
@@ -28,14 +28,14 @@ struct ScriptStatement {
   std::size_t line = 0;           // counted from 1
 };
 
-// The first statement that is none of a migration, outside of the bodies of functions.
+// The first statement that a migration must not contain, outside of the bodies of functions.
 std::optional<ScriptStatement> refused_statement_in(Bytes script);
 
-// Without the lines \restrict and \unrestrict, which pg_dump writes for psql since 2025: they
-// change nothing. Lines stay where they were.
+// The script without the lines \restrict and \unrestrict, which pg_dump writes for psql since 2025
+// and which change nothing. The other lines keep their numbers.
 std::string without_restrictions(Bytes script);
 
-// That of the character which PostgreSQL counts from 1.
+// The line of the character, which PostgreSQL counts from 1.
 std::size_t line_of(Bytes script, std::size_t character);
 
 }  // namespace katana::database::postgres

@@ -98,7 +98,7 @@ void Shared::receive(std::uint32_t number, WorkList& works, std::vector<Command>
   commands.swap(enrolled.inbox.commands);
 }
 
-// Under the mutex: the pool, and so its executor, is there.
+// Called with the mutex held: the pool, and therefore its executor, is there.
 void Shared::poke(Enrolled& enrolled) {
   if (enrolled.pool == nullptr || std::exchange(enrolled.poked, true)) return;
   enrolled.executor->post(*new Poke(enrolled.handle));
@@ -183,7 +183,8 @@ void Shared::note_schema_change(Instant now) noexcept {
   constexpr Duration apart = seconds(1);
   std::int64_t last_ns = schema_changed_ns_.load(std::memory_order_relaxed);
   if (last_ns != INT64_MIN && now.ns - last_ns < apart.ns) return;
-  // relaxed: both only decide who counts; a connection that sees it late meets the change itself.
+  // relaxed: the two values only decide which caller counts. A connection that sees the change late
+  // meets it in its own statements.
   if (!schema_changed_ns_.compare_exchange_strong(last_ns, now.ns, std::memory_order_relaxed))
     return;
   schema_changes_.fetch_add(1, std::memory_order_relaxed);

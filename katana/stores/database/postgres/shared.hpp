@@ -1,14 +1,14 @@
-// Shared: what the pools of one database have in common: the options, the right to open
-// connections, works that a pool could not serve, counts, health, and threads for what blocks.
+// Shared: the state that the pools of one database share. It has the options, the right to open
+// connections, works that a pool could not serve, counts, health, and threads for blocking calls.
 //
-// A pool that has no connection and may not open one gives its works to all: whichever pool has
-// room takes them, so more reactors than connections are served.
+// A pool that has no connection and may not open one gives its works to all pools. The first pool
+// with room takes them: therefore there may be more reactors than connections.
 //
 // Owns       works that wait for any pool; the threads.
 // Borrows    pools, from enrol() to leave().
 // Thread     any.
 // Allocates  a Poke for each call of another thread.
-// Fails      helper() says why there are no threads.
+// Fails      helper() with the reason why there are no threads.
 // Invariant  no more than Options::connections_max permits are out.
 #pragma once
 
@@ -27,7 +27,7 @@
 namespace katana::database::postgres {
 
 class ConnectionPool;
-// What another thread asks of the pool that has a transaction or stream.
+// The request of another thread to the pool that has a transaction or stream.
 struct Command {
   // roll_back: of `transaction`. close: of `cursor`.
   enum class Verb : std::uint8_t { roll_back, close } verb;  // decides which member counts
@@ -35,19 +35,19 @@ struct Command {
   Cursor* cursor = nullptr;                                  // of Verb::close
 };
 
-// What a pool is given by other threads; guarded by Shared's mutex.
+// The works and commands of other threads for a pool; guarded by Shared's mutex.
 struct Inbox {
   WorkList works;                 // accepted elsewhere, for this pool
   std::vector<Command> commands;  // for transactions and streams of this pool
 };
 
-// Lives as long as a message that is on its way to its pool; the pool is null when it is gone. Its
-// members are those of the pool's thread.
+// The target of messages to a pool, which may outlive the pool. Its members belong to the pool's
+// thread.
 struct PoolHandle {
   ConnectionPool* pool = nullptr;  // null: the pool is gone
 };
 
-// Counters of all pools of one database; see Statistics for what they mean.
+// Counters of all pools of one database; Statistics describes them.
 struct Tallies {
   using Count = std::atomic<std::uint64_t>;  // any thread, relaxed
   // Sums since the database was opened.
@@ -62,7 +62,7 @@ inline void add(Tallies::Count& count) noexcept { count.fetch_add(1, std::memory
 
 class Shared {
  public:
-  // `of_topology`: measured by the probes; `as_replica`: as that of a replica.
+  // `of_topology`: the probes measure it. `as_replica`: this database is the replica of it.
   explicit Shared(Options given, std::shared_ptr<Topology> of_topology = nullptr,
                   bool as_replica = false);
   ~Shared();
@@ -79,21 +79,21 @@ class Shared {
   // Connections that are open or opening.
   std::uint32_t permits_out() const noexcept { return permits_.load(std::memory_order_relaxed); }
 
-  // The pool's number, at least 1; what other threads find it by.
+  // Adds a pool, and returns its number, which is at least 1. Other threads find the pool by it.
   std::uint32_t enrol(ConnectionPool& pool, std::shared_ptr<PoolHandle> handle, Executor& executor);
   void leave(std::uint32_t number) noexcept;
   // False: there is no such pool any more.
   bool send(std::uint32_t number, Work& work);
   void send(std::uint32_t number, const Command& command);
-  // What a pool was sent; its own thread.
+  // Takes the works and commands that were sent to a pool; called on the pool's thread.
   void receive(std::uint32_t number, WorkList& works, std::vector<Command>& commands);
-  // Has every pool look at what it has, and at what waits for any.
+  // Has every pool look at its works, and at those that wait for any pool.
   void poke_all();
 
-  // Works for whichever pool has room.
+  // Gives works to the first pool that has room.
   void hand_over(WorkList& works);
   bool has_handed_over() const noexcept { return handed_over_count_.load() != 0; }
-  // Those that were to begin no later than that.
+  // Takes at most `most` works that have to begin no later than `begin_by`.
   void take_handed_over(WorkList& works, std::size_t most, Instant begin_by);
   void take_expired(WorkList& works, Instant now);
   void take_all_handed_over(WorkList& works);
@@ -101,26 +101,26 @@ class Shared {
   void report_usable() noexcept;  // a server has answered: calls are accepted again
   // REQUIRES that no connection is open, or that the open ones get no answers.
   void report_failure(std::string_view why);
-  // An attempt has failed and none has succeeded since: calls fail at once, and one pool finds out
-  // when that is over.
+  // True when an attempt has failed and none has succeeded since. Calls then fail at once, and one
+  // pool finds out when the outage is over.
   bool known_down() const noexcept { return known_down_.load(std::memory_order_relaxed); }
-  // How often it was over.
+  // The number of outages that have ended.
   std::uint64_t recoveries() const noexcept { return recoveries_.load(std::memory_order_relaxed); }
   void observe_outages(OutageObserver observer);
-  // How many connections are open, once `change` is added.
+  // Adds `change` to the number of open connections, and returns the sum.
   std::int32_t count_open(std::int32_t change) noexcept {
     return open_.fetch_add(change, std::memory_order_relaxed) + change;
   }
   // Connections that were begun before are not used again, and closed once they are idle.
   void renew_connections();
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
-  // Every connection prepares its statements anew. Not more than once in a second: one statement
-  // that fails each time does not cost the others more than that.
+  // Has every connection prepare its statements anew, but not more than once in a second. This
+  // bounds the cost of one statement that fails each time.
   void note_schema_change(Instant now) noexcept;
   std::uint64_t schema_changes() const noexcept {
     return schema_changes_.load(std::memory_order_relaxed);
   }
-  // Of threads, which may outlive the database.
+  // The number of cancel requests that run; their threads may outlive the database.
   const std::shared_ptr<std::atomic<unsigned>> cancels_running =
       std::make_shared<std::atomic<unsigned>>(0);
   katana::Result<void> health() const;  // an Error: calls fail at once, with the reason
@@ -128,7 +128,7 @@ class Shared {
   bool usable() const noexcept { return usable_.load(std::memory_order_relaxed); }
   std::string failure() const;  // the reason why it is not usable; empty: it is
 
-  // Threads for what blocks: names and files.
+  // Threads for blocking calls: look-ups of names, and files.
   katana::Result<thread::Pool*> helper();
   void close();
   bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }

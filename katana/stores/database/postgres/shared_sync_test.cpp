@@ -60,7 +60,7 @@ TEST_F(SharedSync, a_write_of_the_same_turn_has_its_own) {
   EXPECT_EQ(ask("SELECT half FROM numbers WHERE id = 3"), "77");
 }
 
-// Its text shows no function, so it shares a sync: what was undone is done again, once.
+// The text shows no function: the read shares a sync. A write that was undone is done again, once.
 TEST_F(SharedSync, what_a_view_writes_is_written_once) {
   open_one();
   run(must("CREATE TABLE visits (at INT)"));

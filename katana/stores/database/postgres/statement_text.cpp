@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, 18> refused = {
     "PREPARE", "SAVEPOINT",  "RELEASE", "COPY",  "LISTEN",   "UNLISTEN",
     "DISCARD", "DEALLOCATE", "SET",     "RESET", "DECLARE",  "FETCH"};
 
-// What may stand before a parenthesis in a statement that reads plainly: functions that only
-// compute, and words that are none.
+// Words that may stand before a parenthesis in a statement that reads plainly: functions that only
+// compute, and words that are no functions.
 constexpr auto harmless = std::to_array<std::string_view>(
     {"ABS",       "ALL",     "AND",        "ANY",       "ARRAY_AGG",  "AS",      "AVG",
      "BETWEEN",   "BY",      "CASE",       "CAST",      "CEIL",       "CHAR",    "COALESCE",

@@ -1,22 +1,23 @@
-// traits_of(): what the text of a statement says about it, before the database is asked.
+// traits_of(): the properties of a statement that its text shows, before the database is asked.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  never.
-// Fails      never: what is no SQL is judged by the database.
-// Invariant  a statement that would begin or end a transaction, change the session of a connection
-//            that callers share, or leave the protocol of queries (COPY) is refused.
+// Fails      never: the database judges text that is no SQL.
+// Invariant  a statement is refused if it would begin or end a transaction, or leave the protocol
+//            of queries (COPY). It is also refused if it would change the session of a connection
+//            that callers share.
 #pragma once
 
 #include "katana/base/text/bytes.hpp"
 
 namespace katana::database::postgres {
 
-// What a statement's words show, without the schema.
+// The properties of a statement that its words show, without the schema.
 struct StatementTraits {
   // Changes nothing, as far as its words say: a SELECT may call a function that writes.
   bool reads = false;
-  // Neither locks rows nor calls a function but well-known ones: to run it twice does no harm.
+  // Locks no rows, and calls only well-known functions: to run it twice does no harm.
   bool reads_plainly = false;
   // A write that gives rows: it is committed only after they were read.
   bool returning = false;

@@ -1,4 +1,5 @@
-// Statements: what one connection has prepared, by text; the one used longest ago gives way.
+// Statements: the prepared statements of one connection, by text. The least recently used goes
+// first.
 //
 // Owns       the Prepared.
 // Borrows    texts, which are literals of the program.
@@ -23,7 +24,7 @@
 
 namespace katana::database::postgres {
 
-// One statement of a connection, and what the server said about it.
+// One statement of a connection, and the server's description of it.
 struct Prepared : ListHook<Prepared> {
   // asked: PREPARE is on its way. ready: it was answered, and the types are known.
   enum class State : std::uint8_t { unknown, asked, ready };
@@ -51,7 +52,7 @@ class Statements {
   Statements(const Statements&) = delete;
   Statements& operator=(const Statements&) = delete;
 
-  // That of the text; one that is made for it is State::unknown.
+  // The statement of the text; a new one is State::unknown.
   Prepared& find(const Sql& sql) {
     std::unique_ptr<Prepared>& kept = prepared_[sql.text()];
     if (kept == nullptr) {
@@ -66,7 +67,7 @@ class Statements {
     order_.push_back(*kept);
     return *kept;
   }
-  // An unused one while there are more than `most`; null: none.
+  // A statement that is not in use, while there are more than `most`; null: none.
   Prepared* surplus() noexcept {
     if (prepared_.size() <= most_) return nullptr;
     for (Prepared* each = order_.first(); each != nullptr; each = each->next_in_list()) {
@@ -74,7 +75,8 @@ class Statements {
     }
     return nullptr;
   }
-  // Its plan is no longer the server's: it is prepared again, under another name.
+  // Called when the server's plan does not hold any more: the statement is prepared again, under
+  // another name.
   void renew(Prepared& prepared) {
     prepared.name = next_name();
     prepared.state = Prepared::State::unknown;
@@ -104,7 +106,8 @@ class Statements {
 
   std::string next_name() { return prefix_ + std::to_string(++names_); }
 
-  // No other program has it: a pooler that gives a session away does not run another's statement.
+  // No other program has this prefix. A pooler may give a session to another program, which then
+  // cannot run this program's statements by mistake.
   const std::string prefix_ = "k" + std::to_string(std::random_device()()) + "_";
 
   const std::size_t most_;

@@ -21,7 +21,7 @@ struct PostgresPlug {
   }
 };
 
-// Through a pooler of transactions, which gives each to another session.
+// The suite through a pooler of transactions, which gives each transaction to another session.
 struct PgbouncerPlug {
   static constexpr bool text_may_have_zero = false;
   katana::Result<Database> open() {

@@ -1,13 +1,14 @@
 // Topology: a primary and its standbys as one database. Writes, transactions and reads go to the
-// primary; reads of Database::replica() to a standby that is no further behind than was asked.
+// primary. Reads of Database::replica() go to a standby within the allowed lag.
 //
 //   the primary's position at t ──► note_primary ┐
 //   the replica's position      ──► note_replica ┴► it has what was acknowledged before t
 //
 // Both servers are asked for their position in the write-ahead log by the probes of their kept
 // connections. A replica that has replayed the position which the primary had when it was asked at
-// t has every write that was acknowledged before t. Therefore a bound holds whatever clocks say,
-// and whether or not the replica still receives anything; it is as fine as the interval of probes.
+// t has every write that was acknowledged before t. Therefore the bound depends on no clock of
+// a server, and holds even when the replica receives nothing more. It is as fine as the interval of
+// probes.
 //
 // Owns       the last positions.
 // Thread     any.
@@ -27,7 +28,8 @@ namespace katana::database::postgres {
 
 class Topology {
  public:
-  // Of a standby what it has replayed, of a primary what it has flushed.
+  // Asks a standby for the position that it has replayed, and a primary for the one that it has
+  // flushed.
   static constexpr const char* position_question =
       "SELECT (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE "
       "pg_current_wal_flush_lsn() END - '0/0')::bigint";
@@ -35,9 +37,9 @@ class Topology {
   // Writes acknowledged before `asked_at` are at or before `position`.
   void note_primary(std::uint64_t position, Instant asked_at) noexcept;
   void note_replica(std::uint64_t position) noexcept;
-  // Another primary may be next, whose positions are not comparable.
+  // Called when another primary may be next: its positions are not comparable.
   void forget_primary() noexcept;
-  // The replica has what was acknowledged `lag_max` ago.
+  // True when the replica has all writes that were acknowledged `lag_max` ago.
   bool is_close(Instant now, Duration lag_max) const noexcept;
   // The replica whose position is noted from now on. True: it is another one than before.
   bool measure(const std::string& server);

@@ -1,4 +1,5 @@
-// A primary and a standby that follows it: who answers, how far behind, and what a fail-over costs.
+// Tests of a primary and a standby that follows it: the server that answers, the lag, and the cost
+// of a fail-over.
 #include "katana/stores/database/postgres/topology.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ class PostgresTopology : public testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
-  // Which server answers a read of that kind.
+  // The server that answers a read of that kind.
   Task<std::string> answered_by(bool replica) {
     const Queries from = replica ? db().replica() : db();
     const auto standby = co_await from.query_one<bool>("SELECT pg_is_in_recovery()");
@@ -98,7 +99,7 @@ class PostgresTopology : public testing::Test {
     co_return kind_of(co_await db().execute("INSERT INTO rows VALUES ($1)", id));
   }
 
-  // How many of the ids the standby has.
+  // The number of the ids that the standby has.
   std::size_t there_of(const std::set<std::int64_t>& ids) const {
     const std::string list = fmt::format("'{{{}}}'::bigint[]", fmt::join(ids, ","));
     return std::stoul(
@@ -117,7 +118,7 @@ TEST_F(PostgresTopology, reads_by_choice_go_to_a_replica_that_is_close_and_else_
   until([&] { return who(true) == "standby"; });
   EXPECT_EQ(who(false), "primary");
   EXPECT_GE(db().statistics().reads_replica, 1u);
-  // It goes on receiving, and shows nothing new.
+  // The standby goes on receiving, but shows no new rows.
   (void)standby_.ask("SELECT pg_wal_replay_pause()");
   (void)primary_.ask("CREATE TABLE rows (id BIGINT)", name_);
   const std::uint64_t before = db().statistics().replica_fallbacks;

@@ -26,7 +26,7 @@ std::uint32_t type_number(Bytes digits) noexcept {
   return failure == std::errc() && behind == digits.data() + digits.size() ? number : 0;
 }
 
-// [["street",25],["zip",23]]. False: it is something else.
+// Reads [["street",25],["zip",23]]. False: the text has another form.
 bool read_fields(Bytes json, std::vector<SchemaType::Field>& fields) {
   ArrayReader all(json);
   while (true) {

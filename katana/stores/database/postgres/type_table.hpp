@@ -4,8 +4,9 @@
 // Owns       names, fields.
 // Thread     its connection's.
 // Allocates  for each type that is added.
-// Fails      form_of() is Form::unknown for what has no value here; problem_of() says which part.
-// Invariant  a walk through types ends at depth_max, whatever the server said of them.
+// Fails      form_of() is Form::unknown for a type without a value here; problem_of() names the
+//            part.
+// Invariant  a walk through types ends at depth_max, whatever the server reports of them.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,11 @@
 
 namespace katana::database::postgres {
 
-// What the server says of a type.
+// The server's description of a type.
 struct SchemaType {
-  // How it is made; `other`: in a way that has no value here.
+  // The kind of the type; `other`: one without a value here.
   enum class Kind : std::uint8_t { other, enumeration, domain, array, composite };
-  // For a composite.
+  // A field of a composite.
   struct Field {
     std::string name;        // of the attribute
     std::uint32_t type = 0;  // its number
@@ -46,22 +47,22 @@ class TypeTable {
 
   // The server's answer. Any other answer is a type of Kind::other.
   void add(std::uint32_t type, Bytes name, Bytes kind, Bytes of, Bytes fields);
-  // It has none.
+  // Notes that the server has no description of the type.
   void add_nothing(std::uint32_t type) { types_.try_emplace(type); }
 
   // Null: it was not asked for yet.
   const SchemaType* find(std::uint32_t type) const noexcept;
-  // What a domain is made of; else the type itself.
+  // The base type of a domain; for another type the type itself.
   std::uint32_t base_of(std::uint32_t type) const noexcept;
-  // A type that has to be asked for before form_of() knows; 0: none.
+  // A type that the server must be asked for before form_of() can answer; 0: none.
   std::uint32_t missing_of(std::uint32_t type, std::size_t depth = 0) const noexcept;
   Form form_of(std::uint32_t type, std::size_t depth = 0) const noexcept;
-  // Why there is no form: "'point'", or "'home', whose field 'at' is of the type 'point'".
+  // The part without a form: "'point'", or "'home', whose field 'at' is of the type 'point'".
   std::string problem_of(std::uint32_t type) const;
 
-  // What a composite has is not what was said of its type: it has been altered since.
+  // Notes that a composite does not fit the description of its type, which was altered since.
   void note_outdated() const noexcept { is_outdated_ = true; }
-  // True: everything is forgotten.
+  // Forgets all types if note_outdated() was called; true: it was.
   bool forget_outdated() noexcept {
     if (!is_outdated_) return false;
     forget();

@@ -19,17 +19,17 @@
 //   int4range … daterange                        text as Range reads it        text
 //   void                                         null
 //
-// Columns come in the binary format. A parameter goes in binary where its type has a form here,
-// else as text, which the database reads as it reads a literal (decision 0094).
+// Columns come in the binary format. A parameter whose type has a form here goes in binary. Any
+// other goes as text, which the database reads as a literal (decision 0094).
 //
 // Owns       Arguments the bytes that it made, until the next call's.
-// Borrows    what a Value refers to.
+// Borrows    the bytes that a Value refers to.
 // Thread     one.
 // Allocates  Arguments and the texts of columns: both are kept and used again.
-// Fails      with a text that says why.
-// Invariant  bytes that are none of the type give Value::Type::broken, which fits nothing, never a
-//            read beyond them. The type bounds the values made of them: an array has no more
-//            elements than bytes, a numeric no more than 32,767 times 4 digits.
+// Fails      with a text that names the reason.
+// Invariant  bytes that do not fit the type give Value::Type::broken, which fits no member, and are
+//            never read beyond their end. The type bounds the values made of them: an array has no
+//            more elements than bytes, a numeric no more than 32,767 times 4 digits.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@
 
 namespace katana::database::postgres {
 
-// How bytes of the binary format are read and written.
+// The form in which bytes of the binary format are read and written.
 enum class Form : std::uint8_t {
   unknown,  // none of the table
   boolean,  // bool, as the next ones under the names that PostgreSQL has for them
@@ -77,20 +77,20 @@ class TypeTable;
 
 inline constexpr std::size_t dimensions_max = 6;  // of an array, as the server has it
 
-// For a type of the database itself; those of the schema are known to their connection only.
+// The form of a type of the database itself; only a connection knows the types of its schema.
 Form form_of(std::uint32_t type) noexcept;
 
-// `text`: where the text of a column is written that has none in the binary format.
+// Reads a column. `text` gets the text of a column that has none in the binary format.
 Value decode(const TypeTable& types, std::uint32_t type, Form form, Bytes octets,
              std::string& text);
-// For a type of the database itself.
+// The same for a type of the database itself.
 Value decode(Form form, Bytes octets, std::string& text);
 
 // The parameters of one statement, as libpq takes them.
 class Arguments {
  public:
-  // Null: they are here. Otherwise what is wrong with value number failed_at(), which begins at 1;
-  // good until the next call. `table`: what is known of the types of the schema.
+  // Takes the values. Null: it has them all. Otherwise the result names the mistake of value number
+  // failed_at(), counted from 1, and is valid until the next call. `table`: the schema's types.
   const char* take(std::span<const Value> values, std::span<const std::uint32_t> types,
                    const TypeTable& table);
   std::size_t failed_at() const noexcept { return data_.size() + 1; }

@@ -35,8 +35,8 @@ Constraint constraint_of(int code) noexcept {
   }
 }
 
-// "UNIQUE constraint failed: users.email" → "users.email": names of the schema, never a value. What
-// a trigger raises is a literal of the schema, too.
+// "UNIQUE constraint failed: users.email" → "users.email": names of the schema, never a value. The
+// message that a trigger raises is a literal of the schema, too.
 std::string_view which_of(Constraint constraint, std::string_view message) noexcept {
   constexpr std::string_view mark = "constraint failed: ";
   const std::size_t at = message.find(mark);
@@ -53,9 +53,9 @@ const char* synchronous_of(Durability durability) noexcept {
   return "OFF";
 }
 
-// SQLite makes a file for everybody to read. The log and the index beside it take the mode of the
-// database, so that of an empty one says it for all three. Whatever this cannot make is SQLite's to
-// make, or to say why not.
+// SQLite would make a file that all users may read. The log and the index take the mode of the
+// database file: the mode of an empty file made here holds for all three. When this function cannot
+// make the file, SQLite makes it, or reports the error.
 void create_private(const Options& options) {
   constexpr mode_t file_mode = 0640;  // databases name users, as logs do
   if (options.path.empty() || !options.vfs.empty()) return;
@@ -104,9 +104,9 @@ std::string why_not_opened(const Options& options, int code, int error_number) {
 
 }  // namespace
 
-// SQLite counts what it has allocated under a lock of the process, for functions that are not
-// called here: a tenth of the CPU of its threads. Without effect in a program that used SQLite
-// directly before, and may want to know.
+// SQLite counts its allocations under a lock of the process, for functions that are not called
+// here. This costs a tenth of the CPU of its threads. The call has no effect in a program that used
+// SQLite before, and may need these counts.
 void omit_memory_statistics() noexcept {
   [[maybe_unused]] static const int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
@@ -206,7 +206,7 @@ Result<Statement*> Connection::prepare(const Sql& sql) {
                 "are for the options of the database",
                 text);
   }
-  // No value has been bound, so what SQLite says can only be about the text.
+  // No value has been bound: SQLite's message can only be about the text.
   if ((code & 0xff) == SQLITE_ERROR) return fail(Kind::syntax, sqlite3_errmsg(handle_), text);
   if (code != SQLITE_OK) return std::unexpected(error(code, text));
   if (prepared == nullptr) return fail(Kind::syntax, "there is no statement", text);
@@ -281,7 +281,7 @@ int Connection::step_all(Statement& statement, Outcome& outcome) noexcept {
     if (code == SQLITE_DONE && !statement.reads_only()) {
       outcome.rows_changed = sqlite3_changes64(handle_);
     }
-    // Before the reset, which would have the connection forget which constraint it was.
+    // Made before the reset, after which the connection does not know the constraint any more.
     if ((code & 0xff) == SQLITE_CONSTRAINT) outcome.error = error(code, statement.text());
   } catch (const std::bad_alloc&) {
     code = SQLITE_NOMEM;
@@ -343,7 +343,7 @@ Result<void> Connection::run_script(const std::string& text) {
     Statement statement(prepared, piece);
     while ((code = statement.step()) == SQLITE_ROW) {
     }
-    // A migration has no values of users, so what SQLite says about it may be repeated.
+    // A migration has no values of users: SQLite's message about it may be repeated.
     if (code != SQLITE_DONE) return fail(Kind::syntax, sqlite3_errmsg(handle_), piece);
   }
   return {};

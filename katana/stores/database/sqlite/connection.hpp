@@ -5,9 +5,10 @@
 // Thread     one at a time; interrupt() any, while the connection lives.
 // Allocates  for a statement that is prepared; nothing of ours when it is run.
 // Fails      by an Error, or by SQLite's result code where the caller decides. Values never get
-//            into an Error: what SQLite says about a statement that ran is not repeated.
+//            into an Error: SQLite's message about a statement that ran is not repeated.
 // Invariant  statements of the program can neither begin nor end a transaction, nor attach files,
-//            nor change a pragma: those are ours, and are refused when they are prepared.
+//            nor change a pragma. Such statements are refused when they are prepared: only the
+//            connection runs them.
 #pragma once
 
 #include <sqlite3.h>
@@ -29,14 +30,14 @@
 
 namespace katana::database::sqlite {
 
-// How a connection opens the file.
+// The mode in which a connection opens the file.
 enum class Access : std::uint8_t {
   create,  // reads and writes; makes the file if it is missing
   write,   // reads and writes
   read,    // reads; a write is an Error
 };
 
-// For one statement that is run.
+// Limits of one run of a statement.
 struct Limits {
   std::size_t rows_max = SIZE_MAX;  // one row more is an Error
   Instant deadline = never;         // then it is interrupted
@@ -67,17 +68,17 @@ class Connection {
 
   // The program's statement.
   Result<Statement*> find(const Sql& sql);
-  // Runs it. SQLITE_DONE: to its end, and it is reset. SQLITE_ROW: the outcome wants no more at
-  // present; resume() or reset it. Otherwise it has failed, and is reset; when there is more to say
-  // than the code does, the outcome says it.
+  // Runs the statement. SQLITE_DONE: it ran to its end, and is reset. SQLITE_ROW: the outcome wants
+  // no more rows at present; resume() or reset it. Any other code: it has failed, and is reset; the
+  // outcome may have an Error with more than the code.
   int run(Statement& statement, std::span<const Value> values, Outcome& outcome,
           const Limits& limits) noexcept;
   int resume(Statement& statement, Outcome& outcome, const Limits& limits) noexcept;
   int run(Command command) noexcept;
   // Our own text, without values: pragmas, migrations. Among several statements, all.
   int run_text(const char* text) noexcept;
-  // Every statement of a text that is not ours (a migration): what the program's statements may not
-  // do, it may not do either. The Error has the statement that failed.
+  // Runs every statement of a foreign text, such as a migration. The limits of the program's
+  // statements hold for it, too. The Error has the statement that failed.
   Result<void> run_script(const std::string& text);
   // The first column of the first row of such a text.
   Result<std::string> ask(const char* text);
@@ -89,20 +90,21 @@ class Connection {
   bool has_deferred_violations() const noexcept;
   // A statement that is only about to run does not notice.
   void interrupt() noexcept { sqlite3_interrupt(handle_); }
-  // Why the last run was interrupted: its time was up; otherwise no caller waits, or interrupt()
-  // was called.
+  // The reason why the last run was interrupted. True: its time was up. False: no caller waits, or
+  // interrupt() was called.
   bool deadline_exceeded() const noexcept { return deadline_exceeded_; }
-  // How long run() may wait for a lock of another process from now on.
+  // Sets the time that run() may wait for a lock of another process from now on.
   void wait_for_locks(Duration wait) noexcept { lock_wait_ = wait; }
   std::uint64_t lock_retries() const noexcept { return lock_retries_; }
   std::uint64_t prepared() const noexcept { return prepared_; }
 
-  // What `code`, just returned for a statement that ran, is called. `text`: its statement.
+  // The Error for `code`, which a statement that ran has just returned. `text`: the statement.
   Error error(int code, Bytes text) const;
-  // Log pages since it was last written back; writes them back. True: all of them.
+  // log_pages(): the pages of the log since it was last written back. checkpoint() writes them
+  // back; true: all of them.
   int log_pages() const noexcept { return log_pages_; }
   bool checkpoint() noexcept;
-  // The log is left as it is when the connection closes: the file under its name is another.
+  // Leaves the log as it is when the connection closes: the file under its name is another one.
   void leave_log() noexcept;
   sqlite3* handle() noexcept { return handle_; }
 

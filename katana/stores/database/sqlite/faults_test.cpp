@@ -1,5 +1,5 @@
-// Whatever the disk does, an acknowledged write is durable: it survives that the power is cut right
-// afterwards, on a disk that loses everything that was not flushed.
+// Whatever the disk does, an acknowledged write is durable. It survives a loss of power right
+// afterwards, on a disk that loses all data that was not flushed.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -68,7 +68,7 @@ class Disk {
     co_return bool(co_await db_->query_one<std::int64_t>("SELECT count(*) FROM t"));
   }
 
-  // Everything that is not flushed is lost; what was acknowledged has to be there.
+  // All data that is not flushed is lost; acknowledged writes have to be there.
   void cut_power_and_compare() {
     faults().disarm();
     faults().power_off();

@@ -146,7 +146,7 @@ int Faults::truncate(const std::string& path, sqlite3_file* real, sqlite3_int64 
 
 int Faults::sync(const std::string& path, sqlite3_file* real, int) {
   const std::lock_guard lock(mutex_);
-  // What a flush that failed was to flush is never flushed: the kernel forgets such pages.
+  // The pages of a failed flush are never flushed: the kernel forgets them.
   if (off_ || strikes({Fault::sync_error})) return SQLITE_IOERR_FSYNC;
   unflushed_.erase(path);  // the real flush would only take time: the power is ours
   (void)real;

@@ -1,13 +1,13 @@
 // FaultyVfs: SQLite's file layer with faults, and with a power switch.
 //
 //   faults().arm(Fault::sync_error, 3);   the third operation of that kind from now on fails
-//   faults().cut_power();                 whatever was not flushed is gone
+//   faults().cut_power();                 all data that was not flushed is gone
 //
-// Owns       what is needed to undo writes that were not flushed.
+// Owns       the data to undo writes that were not flushed.
 // Thread     any.
-// Fails      by what it was told to.
-// Invariant  what was written before the last successful flush of a file survives cut_power(), and
-//            what was written after it does not: the strictest disk there can be.
+// Fails      by the faults that it was told to make.
+// Invariant  writes before the last successful flush of a file survive cut_power(), and writes
+//            after it do not: this is the strictest possible disk.
 #pragma once
 
 #include <sqlite3.h>
@@ -47,15 +47,15 @@ class Faults {
     const std::lock_guard lock(mutex_);
     return struck_;
   }
-  // From here on nothing gets to the disk. Then, when the files are closed: undoes what was not
-  // flushed, and turns the power on again.
+  // Nothing gets to the disk from here on. When the files are closed, lose_unflushed() undoes
+  // writes that were not flushed, and turns the power on again.
   void power_off() {
     const std::lock_guard lock(mutex_);
     off_ = true;
   }
   void lose_unflushed(const std::string& path);
 
-  // For the file layer.
+  // Functions for the file layer.
   int write(const std::string& path, sqlite3_file* real, const void* data, int size,
             sqlite3_int64 at);
   int truncate(const std::string& path, sqlite3_file* real, sqlite3_int64 size);

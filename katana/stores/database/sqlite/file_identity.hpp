@@ -1,9 +1,9 @@
-// FileIdentity: which file stands under a name, to notice when it is another one, or none.
+// FileIdentity: identifies the file under a name, to notice when another file is there, or none.
 //
 // Owns       two numbers.
 // Thread     a value.
 // Allocates  never.
-// Fails      a file that is not there is of no identity.
+// Fails      a missing file has no identity.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "katana_memory_";
-// Locked as long as its process lives, whatever ends that.
+// This file is locked as long as its process lives, whatever ends the process.
 constexpr const char* owner_file = "owner.lock";
 
 std::array<fs::path, 2> parents() {
@@ -29,7 +29,8 @@ void remove_whole(const fs::path& folder) {
   fs::remove_all(folder, ignored);
 }
 
-// Of the open file, not of the process (fcntl(2), F_OFD_SETLK). False: another has it.
+// Takes a lock of the open file, not of the process (fcntl(2), F_OFD_SETLK). False: another open
+// file has it.
 bool lock_whole(int file) {
   struct flock lock{};
   lock.l_type = F_WRLCK;

@@ -1,6 +1,6 @@
-// MemoryFolder: where a database ':memory:' lies: its own folder in memory.
+// MemoryFolder: the folder of a database ':memory:', in memory.
 //
-// SQLite's own ':memory:' is another database for each connection, and its shared cache has neither
+// SQLite's own ':memory:' is another database for each connection. Its shared cache has neither
 // a write-ahead log nor snapshots: a reader would fail while a transaction is open. A file on a
 // file system in memory (/dev/shm) is an ordinary database that never meets a disk.
 //
@@ -19,7 +19,8 @@ namespace katana::database::sqlite {
 
 class MemoryFolder {
  public:
-  // In /dev/shm; where there is none that can be written to, in the folder for temporary files.
+  // Makes the folder in /dev/shm. Where that cannot be written to: in the folder for temporary
+  // files.
   static katana::Result<MemoryFolder> make();
   MemoryFolder() noexcept = default;  // none
   MemoryFolder(MemoryFolder&& other) noexcept
@@ -31,7 +32,7 @@ class MemoryFolder {
   }
   ~MemoryFolder();
 
-  // For the database in it.
+  // The file of the database.
   std::string file() const { return path_ + "/memory.db"; }
 
  private:
@@ -39,7 +40,7 @@ class MemoryFolder {
   int owner_ = -1;    // a lock in it that says that this process lives
 };
 
-// Those of processes that died. The first make() of a process calls it.
+// Removes the folders of processes that died. The first make() of a process calls it.
 void remove_orphaned_folders();
 
 }  // namespace katana::database::sqlite

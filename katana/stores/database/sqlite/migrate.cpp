@@ -82,7 +82,7 @@ class Migrator {
     return MigrationReport{*std::move(plan), applied.rows.size()};
   }
 
-  // Every statement of the file, and a row that says so.
+  // Runs every statement of the file, and records the migration as a row.
   katana::Result<void> apply(const Migration& migration) {
     if (const auto good = connection_.run_script(migration.text); !good) {
       return std::unexpected(good.error().within(fmt::format("{}: {}", path_, migration.file)));

@@ -5,11 +5,11 @@
 // Owns       its connection, for the call, unless it is given one.
 // Thread     any; blocks.
 // Allocates  yes.
-// Fails      an Error names the file, and what the database says of it. The file is then as it was:
-//            all migrations of a call are one transaction.
-// Invariant  the lock for writing is held from before it is looked what to do until it is done: of
-//            several processes that start at once, one applies them and the others find them
-//            applied.
+// Fails      an Error names the file, and has the database's message about it. The database is then
+//            as it was: all migrations of a call are one transaction.
+// Invariant  the lock for writing is held from before the search for missing migrations until they
+//            are applied. When several processes start at once, one applies the migrations, and the
+//            others find them applied.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ namespace katana::database::sqlite {
 
 class Connection;
 
-// Which migrations are applied, and how.
+// The migrations to apply, and the options for it.
 struct MigrateOptions {
   std::string folder = {};              // with the *.sql files; empty: `bundled` is used
   std::vector<Migration> bundled = {};  // instead of a folder
@@ -30,9 +30,9 @@ struct MigrateOptions {
   Opening opening = {};                 // hears of the progress; SQLite ignores its `stop`
 };
 
-// Of `options` it uses path, create, busy_wait and vfs.
+// Uses path, create, busy_wait and vfs of `options`.
 katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how);
-// By a connection that the caller has opened with `options`, and keeps.
+// The same by a connection that the caller has opened with `options`, and keeps.
 katana::Result<MigrationReport> migrate(Connection& connection, const Options& options,
                                         const MigrateOptions& how);
 

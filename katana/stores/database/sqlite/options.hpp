@@ -21,11 +21,12 @@
 
 namespace katana::database::sqlite {
 
-// What tests put in the place of threads and clocks. Borrowed; they outlive the database.
+// Executors and a clock that tests use in place of threads and the machine's clock. Borrowed; they
+// outlive the database.
 struct TestHooks {
   Executor* writer = nullptr;   // runs the writer; null: its own thread
   Executor* readers = nullptr;  // runs long reads; null: `readers` threads
-  // With a clock nothing supervises the database but Sqlite::tick(). Null: the machine's.
+  // With a clock only Sqlite::tick() supervises the database. Null: the machine's clock.
   std::function<Instant()> clock = {};
 };
 
@@ -40,12 +41,12 @@ struct Options {
   Durability durability = Durability::full;
 
   unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor
-  // In the queue of the pool; then: unavailable.
+  // The bound of the pool's queue; further reads fail with unavailable.
   std::size_t reads_waiting_max = SqliteLimits().reads_waiting_max;
-  // In the queue of the writer; then: unavailable.
+  // The bound of the writer's queue; further writes fail with unavailable.
   std::size_t writes_waiting_max = SqliteLimits().writes_waiting_max;
   std::size_t group_max = 256;  // writes that share one commit
-  // The writer polls so long before it sleeps.
+  // The writer polls for this time before it sleeps.
   Duration writer_linger = SqliteLimits().writer_linger;
   Duration writer_gathers = SqliteLimits().writer_gathers;  // a group waits so long for more writes
   Duration wait_max = seconds(2);  // in a queue; then the call is refused: unavailable
@@ -57,19 +58,19 @@ struct Options {
 
   // Time that a read may take on the reactor; then the pool does it.
   Duration read_budget = SqliteLimits().read_budget;
-  // A slow statement is sent to the pool so many times.
+  // A slow statement is sent to the pool this many times.
   std::uint32_t slow_reads_remembered = SqliteLimits().slow_reads_remembered;
-  // On the reactor; further reads of the turn go to the pool.
+  // The reads of a turn on the reactor; further reads of the turn go to the pool.
   std::uint32_t reads_per_turn_max = SqliteLimits().reads_per_turn_max;
 
   // A longer transaction is rolled back.
   Duration transaction_hold = SqliteLimits().transaction_hold;
   unsigned streams_max = SqliteLimits().streams_max;  // open at once; further streams wait
-  // A stream that is not read so long loses its connection.
+  // A stream that is not read for this time loses its connection.
   Duration stream_idle = SqliteLimits().stream_idle;
   // Pages in the write-ahead log before it is written back.
   unsigned checkpoint_pages = SqliteLimits().checkpoint_pages;
-  // How often an unusable file is tried again.
+  // The interval at which an unusable file is tried again.
   Duration probe_interval = SqliteLimits().probe_interval;
 
   std::string vfs = {};       // empty: the default

@@ -3,7 +3,7 @@
 // Owns       the pool.
 // Thread     post() any.
 // Allocates  the pool.
-// Fails      create() says why.
+// Fails      create() returns the reason.
 // Invariant  REQUIRES that its messages are fewer than the pool's queue has room for. The
 //            destructor returns when all of them have run.
 #pragma once

@@ -17,7 +17,7 @@ ReactorReader::ReactorReader(const Options& options, Watch& watch,
 
 ReactorReader::~ReactorReader() {
   KATANA_REQUIRE(to_writer_.empty() && to_readers_.empty());
-  // Only a database that ends in the midst of a turn comes here with one that is not over.
+  // Only a database that is destroyed within a turn still has a turn to end here.
   if (ends_turn_) executor_.forget_at_turn_end(*this);
   if (snapshot_kept_) executor_.forget_before_wait(snapshot_end_);
   end_snapshot();
@@ -35,7 +35,7 @@ Attempt ReactorReader::read(const Request& request, Outcome& outcome) noexcept {
   const auto found = connection_->find(*request.sql);
   if (connection_->prepared() != prepared) prepared_.add();
   if (!found) [[unlikely]] {
-    // Not the statement's fault: the schema could not be read.
+    // The statement is not at fault: the schema could not be read.
     if (found.error().kind() == Kind::unavailable) watch_.report(found.error().describe());
     outcome.error = found.error();
     return Attempt::done;
@@ -103,7 +103,7 @@ bool ReactorReader::ensure_connection(Outcome& outcome) noexcept {
 bool ReactorReader::ensure_snapshot() noexcept {
   if (in_snapshot_) [[likely]]
     return true;
-  // Before the snapshot is taken: one commit too few is noticed, one too many would not be.
+  // Read before the snapshot is taken: a count that is too low is noticed, one too high is not.
   seen_commits_ = watch_.commits();
   if (connection_->run(Command::begin) != SQLITE_DONE) return false;
   in_snapshot_ = true;
@@ -156,7 +156,7 @@ void ReactorReader::at_turn_end() noexcept {
 void ReactorReader::end_turn(Message& message) noexcept {
   auto& self = static_cast<ReactorReader&>(message);
   self.ends_turn_ = false;
-  // One read alone has probably none behind it: then the reactor waits at once.
+  // A turn with one read is probably not followed by another one: the reactor then waits at once.
   const bool busy = std::exchange(self.reads_this_turn_, 0) > 1;
   if (self.watch_.log_is_long() || !(busy || self.snapshot_kept_)) {
     self.end_snapshot();

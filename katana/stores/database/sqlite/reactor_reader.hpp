@@ -1,14 +1,14 @@
-// ReactorReader: one executor's part of the database: its own read connection, the snapshot
-// that its reads share while it is busy, and the works that it hands over when the turn ends.
+// ReactorReader: one executor's part of the database. It has a read connection, and the snapshot
+// that reads share while the executor is busy. It hands its works over when the turn ends.
 //
 // Owns       its connection; works until the turn ends.
 // Borrows    options, watch, clock, writer, readers.
 // Thread     its executor's; figures any.
 // Allocates  its connection, and statements.
 // Fails      by Outcome::error.
-// Invariant  a snapshot ends before its executor waits, after Executor::kept_turns_max turns, and
-//            before a read that begins after a commit was acknowledged: so every read sees every
-//            write acknowledged before it began.
+// Invariant  a snapshot ends before its executor waits, and after Executor::kept_turns_max turns.
+//            It also ends before a read that begins after a commit was acknowledged. Therefore
+//            every read sees every write acknowledged before it began.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class ReactorReader final : private Message {
   Attempt read(const Request& request, Outcome& outcome) noexcept;
   // Hands the work to the writer or the pool when the turn ends.
   void submit(Work& work) noexcept;
-  // True: it had not been handed over, and is gone.
+  // True: the work had not been handed over, and is gone.
   bool withdraw(Work& work) noexcept;
   void add_figures(Statistics& statistics) const;
 

@@ -273,7 +273,7 @@ void Readers::fetch(Slot& slot, Work& work) noexcept {
   cursor.parked_at = clock_();
 }
 
-// It failed: says how.
+// Sets the error of a work that failed.
 void Readers::conclude(Work& work, int code, const Connection& connection) {
   const Bytes text = text_of(work);
   work.outcome.clear();

@@ -1,7 +1,7 @@
 // Readers: the pool for reads that are not answered on a reactor, and for streams.
 //
 // A slot is a turn of one of the pool's threads: it takes works from the queue until there are
-// none. A stream keeps its connection between two batches, but no slot and so no thread.
+// none. A stream keeps its connection between two batches, but it has no slot then, and no thread.
 //
 // Owns       connections; works from submit() until they are completed or withdrawn; cursors until
 //            close().
@@ -38,9 +38,10 @@ class Readers final {
   // Its executor's thread.
   void withdraw(Work& work) noexcept;
   void close(Cursor& cursor) noexcept;
-  // Refuses what waited for too long, takes connections from unread streams.
+  // Refuses works that waited for too long, and takes connections from unread streams.
   void tick(Instant now) noexcept;
-  // Accepts nothing more, refuses what waits, interrupts what runs. Returns when nothing does.
+  // Accepts no more works, refuses those that wait, interrupts those that run. Returns when none
+  // runs.
   void stop() noexcept;
 
   void add_figures(Statistics& statistics) const;  // adds counts and levels of the pool; any thread
@@ -55,7 +56,7 @@ class Readers final {
   };
   class ReadCursor;
 
-  // With the mutex held.
+  // REQUIRES that the mutex is held.
   void schedule() noexcept;
   Work* take() noexcept;
   void forget(ReadCursor& cursor) noexcept;

@@ -1,5 +1,4 @@
-// Scene: executors in virtual time. Every message takes as long as a seed says, and one thread does
-// all of it.
+// Scene: executors in virtual time, on one thread. A seed decides how long every message takes.
 //
 // Owns       its executors and events.
 // Thread     one.
@@ -24,7 +23,7 @@ class Scene {
    public:
     explicit Actor(Scene& scene) : scene_(scene) {}
     void post(Message& message) noexcept override { scene_.add(*this, message); }
-    // What happens on this executor now, and the end of its turn.
+    // Runs `happens` on this executor now, and ends its turn.
     template <class F>
     void turn(F&& happens) {
       Executor* const before = enter(this);

@@ -1,9 +1,9 @@
-// The whole database under seeds: callers of two executors write, read, stream, hold transactions
-// and are cancelled, while every message takes as long as chance says.
+// The whole database under seeds. Callers of two executors write, read, stream, hold transactions
+// and are cancelled, while every message takes a random time.
 //
-// What must hold, whatever the seed: who was told "done" finds it done, at once and at the end; who
-// was told of an error finds nothing done; no call waits for ever; and the same seed is the same
-// run.
+// These rules hold for each seed: a write that was acknowledged is there, at once and at the end.
+// A write that failed with an error is not there. No call waits for ever. The same seed gives the
+// same run.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -60,7 +60,7 @@ class Trial {
       if (!scene_.idle()) scene_.step();
       if (scene_.random() % 64 == 0) {
         const auto victim = static_cast<int>(scene_.random() % static_cast<std::uint64_t>(callers));
-        // Cancelled: what it was about to be told is unknown.
+        // The call is cancelled: its result is unknown.
         home_of(victim).turn([&] { tasks[static_cast<std::size_t>(victim)].reset(); });
       }
     }
@@ -115,7 +115,7 @@ class Trial {
 
   Task<void> write(std::int64_t id) {
     fates_[id] = Fate::unknown;
-    // One in eight has a value that somebody else may have, too.
+    // One row in eight has a value that another row may have, too.
     const std::string value = std::to_string(scene_.random() % 8 == 0 ? 0 : id);
     const auto quick = db_->within(milliseconds(1 + static_cast<int>(scene_.random() % 100)));
     const auto written = co_await quick.execute("INSERT INTO t VALUES ($1, $2)", id, value);

@@ -36,8 +36,8 @@ katana::Result<void> check(const Options& options) {
   return {};
 }
 
-// A file that cannot be opened, or is none of SQLite, will not be another one later; a lock may be
-// free.
+// A file that cannot be opened, or is no file of SQLite, stays so: a retry does not help. A lock
+// may be free later.
 katana::Error as_lasting(const Error& error) {
   if (error.kind() == Kind::busy) return error;
   return {Code::internal, error.describe()};
@@ -77,8 +77,8 @@ Sqlite::Sqlite(Options options, MemoryFolder memory)
 
 katana::Result<void> Sqlite::start() {
   const Access access = options_.create ? Access::create : Access::write;
-  // Kept until the writer has its own: who closes the last connection to a file folds the log into
-  // it, deletes the log and flushes both, only for the next one to make it again.
+  // Kept until the writer has its own connection. The close of a file's last connection writes the
+  // log back, deletes it and flushes both; the next connection would make the log again.
   std::unique_ptr<Connection> migrating;
   if (!options_.migrations.empty() || !options_.bundled.empty()) {
     auto opened = Connection::open(options_, access, clock_);

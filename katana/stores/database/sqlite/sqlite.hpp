@@ -57,8 +57,8 @@ class Sqlite final : public Backend {
   Statistics statistics() const override;
   Duration timeout_default() const noexcept override { return options_.timeout; }
 
-  // What the supervisor does every 20 ms: refuses what waited for too long, and looks after the
-  // file. For tests with their own clock.
+  // One step of the supervisor, which runs every 20 ms: refuses works that waited for too long, and
+  // checks the file. For tests with their own clock.
   void tick() noexcept;
 
  private:

@@ -33,7 +33,7 @@ struct OnlyB {
 };
 KATANA_DESCRIBE(OnlyB, b)
 
-// A database whose threads are the scene's and whose time passes when a test says so.
+// A database on the threads of a scene; its time passes when a test says so.
 class SqliteTest : public testing::Test {
  protected:
   void open(Options options = {}) {
@@ -128,7 +128,7 @@ TEST_F(SqliteTest, a_read_over_its_budget_goes_to_the_pool_and_is_remembered) {
   options.slow_reads_remembered = 2;
   options.read_budget = nanoseconds(1);
   std::int64_t now_ns = 1;
-  // Each look at this clock takes a millisecond.
+  // Each call of this clock takes a millisecond.
   options.test_hooks = {&scene_.writer, &scene_.readers,
                         [&] { return Instant{now_ns += 1'000'000}; }};
   auto created = Sqlite::create(options);
@@ -258,8 +258,8 @@ TEST_F(BrokenGroup, violated_deferred_keys_after_the_first_break_nothing) {
   EXPECT_LE(spent.commits, 2u);
 }
 
-// SQLite draws which of the writes fails in which run. The bound, and that exactly the
-// acknowledged rows are there, hold for whatever it draws.
+// SQLite chooses at random which of the writes fails in which run. In any case the bound holds, and
+// exactly the acknowledged rows are there.
 TEST_F(BrokenGroup, that_breaks_again_runs_the_rest_singly) {
   open();
   EXPECT_EQ(text(execute("CREATE TRIGGER chance BEFORE INSERT ON t WHEN random() % 8 = 0 BEGIN "
@@ -308,7 +308,7 @@ TEST_F(SqliteTest, while_a_transaction_is_open_other_writes_wait_and_no_longer_t
   EXPECT_EQ(text(refused), "unavailable");
   EXPECT_THAT(refused.error().describe(), HasSubstr("waited 500 ms"));
   EXPECT_EQ(backend_->statistics().refused_waited, 1u);
-  // Held for too long: rolled back, and its holder is told.
+  // A transaction that is held for too long is rolled back, and its holder is told.
   scene_.pass(seconds(5));
   backend_->tick();
   scene_.run();
@@ -427,7 +427,7 @@ TEST_F(SqliteTest, the_lock_of_another_program_is_waited_for_once_and_then_named
   Options options;
   options.path = folder_ / "c.db";
   options.busy_wait = milliseconds(30);
-  // Each look at the clock takes so long: a thread that waits for a lock looks again and again.
+  // Each call of the clock takes this time: a thread that waits for a lock calls it repeatedly.
   std::atomic<std::int64_t> now_ns = 0, look_ns = milliseconds(10).ns;
   options.test_hooks.clock = [&] { return Instant{now_ns += look_ns}; };
   auto created = Sqlite::create(options);
@@ -532,7 +532,7 @@ class Turns final : public Executor {
 
 class KeptSnapshotTest : public SqliteTest {
  protected:
-  // How many rows the reads of a turn see.
+  // The number of rows that the reads of a turn see.
   std::int64_t count(bool waits, int reads = 2) {
     std::int64_t seen = -1;
     turns_.turn(waits, [&] {

@@ -10,7 +10,7 @@ namespace {
 struct SqlitePlug {
   static constexpr bool text_may_have_zero = true;
   katana::Result<Database> open() {
-    // A machine may stand still for seconds; a wait for what was not cancelled ends all the same.
+    // A machine may stand still for seconds. A wait that was not cancelled still ends.
     return sqlite::open({.path = folder / "suite.db",
                          .readers = 2,
                          .wait_max = seconds(20),
@@ -19,7 +19,7 @@ struct SqlitePlug {
   sqlite::Folder folder;
 };
 
-// What holds of a file holds of ':memory:': readers and the writer see the same data.
+// The rules of a file hold for ':memory:', too: readers and the writer see the same data.
 struct MemoryPlug {
   static constexpr bool text_may_have_zero = true;
   katana::Result<Database> open() {

@@ -1,5 +1,5 @@
-// Waiting: what queues of works have in common: when a work has to begin, and which have waited for
-// too long.
+// Waiting: functions that queues of works share: the time by which a work has to begin, and the
+// works that have waited for too long.
 //
 // Owns       nothing.
 // Thread     the one that holds the queue's mutex.
@@ -40,7 +40,7 @@ inline void take_expired(WorkList& from, Instant now, WorkList& to) noexcept {
   }
 }
 
-// Why it is refused.
+// The Error of a work that waited for too long.
 inline Error waited_too_long(const Work& work, const Options& options) {
   const Bytes text = text_of(work);
   if (work.begin_by == work.deadline) {
@@ -52,14 +52,14 @@ inline Error waited_too_long(const Work& work, const Options& options) {
                text);
 }
 
-// For a work of a transaction that the database has ended.
+// The Error of a work of a transaction that the database has ended.
 inline Error transaction_over(const Work& work) {
   return Error(Kind::failed_transaction,
                "the transaction is over: it was held for too long, or the file was lost",
                text_of(work));
 }
 
-// For a work that waits while the database closes.
+// The Error of a work that waits while the database closes.
 inline Error closing() { return Error(Kind::unavailable, "the database is closing"); }
 
 }  // namespace katana::database::sqlite

@@ -1,5 +1,6 @@
-// Watch: whether the file is usable, why not, and since which generation of connections; and
-// whether another process holds its lock. Tells both to who observes outages.
+// Watch: knows whether the file is usable, or the reason why not, and the generation of
+// connections. It also knows whether another process holds the lock. It tells the observer of
+// outages both.
 //
 // Owns       the reason.
 // Borrows    the clock.
@@ -7,7 +8,7 @@
 // Allocates  the reason.
 // Fails      never.
 // Invariant  connections of an older generation are closed before they are used again. A file that
-//            is locked is read as before, and writes fail at once until a probe has had the lock.
+//            is locked is read as before, and writes fail at once until a probe has got the lock.
 #pragma once
 
 #include <algorithm>
@@ -34,17 +35,18 @@ class Watch {
   bool usable() const noexcept { return usable_.load(std::memory_order_acquire); }
   // Counts up whenever connections have to be opened anew.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
-  // How many commits have become durable: a snapshot that was taken at another count is stale.
+  // The number of durable commits: a snapshot that was taken at another count is stale.
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
   void note_commit() noexcept { commits_.fetch_add(1, std::memory_order_acq_rel); }
-  // The log is to be written back and begun anew, for which no snapshot may be open: none is kept
-  // for longer than a turn meanwhile. Relaxed: a turn more or less does not matter.
+  // True: the log has to be written back and begun anew, for which no snapshot may be open. No
+  // snapshot is kept for longer than a turn meanwhile. Relaxed: a turn more or less does not
+  // matter.
   bool log_is_long() const noexcept { return log_is_long_.load(std::memory_order_relaxed); }
   void set_log_is_long(bool is_long) noexcept {
     if (is_long != log_is_long()) log_is_long_.store(is_long, std::memory_order_relaxed);
   }
 
-  // It is not usable. Only the first reason of an outage is kept.
+  // Reports that the file is not usable. Only the first reason of an outage is kept.
   void report(std::string_view why, bool corrupt = false) {
     const std::lock_guard lock(mutex_);
     corrupt_ = corrupt_ || corrupt;
@@ -53,7 +55,7 @@ class Watch {
     usable_.store(false, std::memory_order_release);
     begin_outage(reason_);
   }
-  // It is usable again, by connections that are opened from now on.
+  // Reports that the file is usable again, by connections that are opened from now on.
   void recover() {
     const std::lock_guard lock(mutex_);
     generation_.fetch_add(1, std::memory_order_acq_rel);
@@ -61,7 +63,7 @@ class Watch {
     usable_.store(true, std::memory_order_release);
     end_outage();
   }
-  // Another process has held the lock for writing for longer than a write waits for it.
+  // Reports that another process has held the lock for writing for longer than a write waits.
   void report_locked(Duration waited) {
     const std::lock_guard lock(mutex_);
     if (is_locked()) return;
@@ -70,7 +72,7 @@ class Watch {
     locked_.store(true, std::memory_order_relaxed);
     begin_outage(locked_for_);
   }
-  // The lock was had.
+  // Reports that a write got the lock.
   void note_unlocked() {
     if (!is_locked()) [[likely]]
       return;
@@ -80,24 +82,24 @@ class Watch {
   }
   bool is_locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
 
-  // Of an outage that is there already, at once.
+  // Sets the observer, which is told at once of an outage that has begun before.
   void observe(OutageObserver observer) {
     const std::lock_guard lock(mutex_);
     observer_ = std::move(observer);
     if (began_at_ != never) tell(usable() ? locked_for_ : reason_);
   }
-  // The outage is of a file that was damaged: it has to be looked through before it is used.
+  // True: the file is damaged, and has to be checked before it is used again.
   bool corrupt() const {
     const std::lock_guard lock(mutex_);
     return corrupt_;
   }
 
-  // Times that the file became unusable.
+  // The number of times that the file became unusable.
   std::uint64_t outages() const {
     const std::lock_guard lock(mutex_);
     return outages_;
   }
-  // Usable, and not locked: an Error says why not.
+  // An Error names the reason why the file is not usable, or locked.
   katana::Result<void> health() const {
     if (!usable()) return std::unexpected(katana::Error(error()));
     if (!is_locked()) [[likely]]
@@ -117,7 +119,7 @@ class Watch {
     return "'" + path_ + "': " + reason_;
   }
 
-  // With the mutex held. An outage goes on until neither reason is left.
+  // REQUIRES that the mutex is held. An outage goes on until neither reason is left.
   void begin_outage(const std::string& why) {
     ++outages_;
     if (began_at_ == never) began_at_ = clock_();

@@ -165,14 +165,14 @@ bool Writer::await_arrival(Instant until) const noexcept {
   return true;
 }
 
-// A caller that writes again as soon as it is answered finds the writer awake: to wake it takes a
-// tenth of what a commit does.
+// Waits awake for a caller that writes again as soon as it is answered. To wake the writer would
+// take a tenth of the time of a commit.
 void Writer::linger() noexcept {
   const Instant end = lingering_.end(clock_());
   if (!await_arrival(end)) lingering_.failed(end);
 }
 
-// To a group that is being written: those who came meanwhile, or may be expected at once.
+// Adds writes to a group that is being written: those that came meanwhile, or are expected at once.
 void Writer::admit(WorkList& group) noexcept {
   if (!arrived_.load(std::memory_order_relaxed)) {
     if (group.size() >= last_group_size_ || clock_() >= gather_until_) return;
@@ -210,7 +210,7 @@ void Writer::drain() noexcept {
   }
 }
 
-// What is done next: the works of the open transaction; or a begin; or the writes up to one.
+// Takes the next works: those of the open transaction; or a begin; or the writes in front of one.
 bool Writer::take(WorkList& group) {
   WorkList& from = transaction_ != 0 ? within_ : queue_;
   while (Work* const work = group.size() < options_.group_max ? from.first() : nullptr) {

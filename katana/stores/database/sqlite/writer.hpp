@@ -1,22 +1,27 @@
 // Writer: the one connection that writes, and the works that wait for it.
 //
 // Writes that wait together share one transaction, and are acknowledged together once it is
-// durable. SQLite undoes a failed statement without a ROLLBACK, so one that violates a constraint
-// leaves the others alone; one that returns rows has a savepoint besides, because reading its rows
-// may fail after it succeeded. A write that breaks the whole transaction (an interrupt, INSERT
-// OR ROLLBACK, a deferred foreign key) is left out. Those before it are run once more and
-// committed, those behind it follow in their own transaction: a group costs at most three runs of
-// each write, however many break it, and none had been acknowledged. After a deferred foreign key
-// was violated each write of the group has a savepoint, so the next violation breaks nothing.
+// durable. SQLite undoes a failed statement without a ROLLBACK: a write that violates a constraint
+// does not affect the others. A write that returns rows also has a savepoint, because reading its
+// rows may fail after it succeeded.
 //
-//   submit → queue → drain: [ group: BEGIN IMMEDIATE, each write, COMMIT ] → acknowledged
-//                           [ begin: BEGIN IMMEDIATE; from there on only its own works, until
-//                             commit, rollback, or held for too long ]
+// A write that breaks the whole transaction (an interrupt, INSERT OR ROLLBACK, a deferred foreign
+// key) is left out. The writes before it are run once more and committed. The writes behind it
+// follow in another transaction. A group costs at most three runs of each write, however many break
+// it, and none of them was acknowledged before. After a violation of a deferred foreign key each
+// write of the group has a savepoint: the next violation then breaks nothing.
+//
+//   submit → queue → drain
+//
+//   drain: [ group: BEGIN IMMEDIATE, each write, COMMIT ] → acknowledged
+//          [ begin: BEGIN IMMEDIATE, then only works of this transaction ]
+//
+// A transaction ends by commit, by rollback, or when it was held for too long.
 //
 // A write that is submitted while a group is executing is added to it. Callers that write again as
-// soon as they are answered are kept together: a group that is smaller than the one before, with
-// all that waited then, waits a moment for the others. Otherwise one that came a moment late would
-// have a commit to itself in every round, and delay all.
+// soon as they are answered stay in one group. A group waits a moment for more writes when it is
+// smaller than the previous group together with the writes that waited then. Otherwise a caller
+// that came a moment late would have its own commit in every round, and delay all callers.
 //
 // Owns       its connection; works from submit() until they are completed or withdrawn.
 // Borrows    options, watch, clock, and the executor that it runs on.
@@ -24,7 +29,7 @@
 // Allocates  nothing for a write.
 // Fails      by Outcome::error.
 // Invariant  a write is acknowledged after its commit returned success with the file still under
-//            its name; else it is refused.
+//            its name; otherwise it is refused.
 #pragma once
 
 #include <atomic>
@@ -49,7 +54,7 @@ class Writer final : private Message {
   Writer(const Options& options, Watch& watch, const std::function<Instant()>& clock);
   ~Writer();
 
-  // Opens the first connection, which may make the file. Before anything else.
+  // Opens the first connection, which may make the file. Call it before anything else.
   Result<void> open(Access access);
   void run_on(Executor& executor) noexcept { executor_ = &executor; }
 
@@ -58,10 +63,11 @@ class Writer final : private Message {
   // Its executor's thread.
   void withdraw(Work& work) noexcept;
   void roll_back(std::uint64_t transaction) noexcept;
-  // Refuses what waited for too long, ends what was held for too long, looks after the file.
+  // Refuses works that waited for too long, ends a transaction that was held for too long, and
+  // checks the file.
   void tick(Instant now) noexcept;
-  // Accepts nothing more and refuses what waits. Returns when nothing runs: REQUIRES that the
-  // executor still does.
+  // Accepts no more works and refuses those that wait. Returns when none runs. REQUIRES that the
+  // executor still runs.
   void close() noexcept;
 
   // Adds counts and levels of the writer; any thread.
@@ -71,7 +77,7 @@ class Writer final : private Message {
   static void drain_message(Message& message) noexcept;
   void drain() noexcept;
   void linger() noexcept;
-  // With the mutex held.
+  // REQUIRES that the mutex is held.
   void schedule() noexcept;
   bool take(WorkList& group);
   void admit(WorkList& group) noexcept;
@@ -111,7 +117,7 @@ class Writer final : private Message {
   const std::function<Instant()>& clock_;
   Executor* executor_ = nullptr;
 
-  // Of drain() alone.
+  // Used by drain() alone.
   std::unique_ptr<Connection> connection_;
   FileIdentity identity_;
   bool transaction_failed_ = false;

@@ -1,4 +1,4 @@
-// What the writer does on its own thread: groups, transactions, and the file. See writer.hpp.
+// The writer's work on its thread: groups, transactions, and the file. See writer.hpp.
 #include <fmt/format.h>
 
 #include "katana/stores/database/sqlite/waiting.hpp"
@@ -7,7 +7,7 @@
 namespace katana::database::sqlite {
 namespace {
 
-// Of a statement that could not be prepared: its own fault, or the file's.
+// The result code of a statement that could not be prepared: the fault is its own, or the file's.
 int code_of(const Error& error) noexcept {
   return error.kind() == Kind::unavailable ? SQLITE_IOERR : SQLITE_ERROR;
 }
@@ -55,8 +55,9 @@ Work* Writer::next_of(Work& work, WorkList& group) noexcept {
   return work.next_in_list();
 }
 
-// True: every work of the group has been added to `done`. False: one that broke the transaction
-// has been, and nothing is done of the others: those before it are in `again`, if there is one.
+// True: every work of the group has been added to `done`. False: only a work that broke the
+// transaction was added, and no other work has taken effect. The works before it are in `again`, if
+// there is one.
 bool Writer::run_once(WorkList& group, WorkList* again, Completions& done) noexcept {
   if (!begin_transaction(group, done)) return true;
   for (Work* work = group.first(); work != nullptr; work = next_of(*work, group)) {
@@ -77,9 +78,9 @@ bool Writer::run_once(WorkList& group, WorkList* again, Completions& done) noexc
   return finish_group(group, connection_->run(Command::commit), done);
 }
 
-// Works before one that broke their transaction: run once more, and committed without those behind
-// it, which so run for the first time afterwards. One that breaks this transaction, too, has the
-// others run singly: no work runs more than three times, however many break theirs.
+// Runs the works before one that broke their transaction once more, and commits them. The works
+// behind it run afterwards, for the first time. If another work breaks this transaction, too, the
+// works run singly: no work runs more than three times, however many of them break a transaction.
 void Writer::run_again(WorkList& group, WorkList& again, Completions& done) noexcept {
   if (!ensure_connection()) return refuse(group, watch_.error());
   admits_ = false;  // no write joins a group that breaks: it has to come to an end
@@ -99,8 +100,8 @@ void Writer::run_again(WorkList& group, WorkList& again, Completions& done) noex
   if (!ensure_connection()) refuse(group, watch_.error());
 }
 
-// What an attempt to take the lock for writing shows. Callers may have less patience than
-// busy_wait, so it is known here since when the lock has been free.
+// Notes the result of an attempt to take the lock for writing. Callers may wait for less time than
+// busy_wait. Therefore this function notes since when another process has had the lock.
 void Writer::note_lock(int code) noexcept {
   if (code == SQLITE_DONE) {
     locked_since_ = never;
@@ -150,7 +151,7 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
   return false;
 }
 
-// A write on its own terms: what it did is undone if it failed.
+// Runs one write, and undoes it if it failed.
 int Writer::run_write(Work& work) noexcept {
   const auto statement = connection_->find(*work.request.sql);
   if (!statement) {
@@ -203,7 +204,7 @@ void Writer::leave_out(Work& broken, WorkList& group, WorkList* again, int code,
   }
   group.remove(broken);
   done.add(broken);
-  // Those that have run. Behind `broken` there is none.
+  // Visits the works that have run. None behind `broken` has.
   for (Work* work = (again != nullptr ? again : &group)->first(); work != nullptr;
        work = work->next_in_list()) {
     work->outcome.clear();
@@ -379,7 +380,7 @@ void Writer::probe() noexcept {
   connection_->generation = watch_.generation();
 }
 
-// Opens the file anew, never making it, and writes to it what it holds already.
+// Opens the file anew, without making it, and writes its present content to it again.
 Result<void> Writer::probe_file() {
   if (connection_ && FileIdentity::of(options_.path) != identity_) connection_->leave_log();
   connection_.reset();
@@ -397,7 +398,7 @@ Result<void> Writer::probe_file() {
   return fail(Kind::unavailable, words_of(code));
 }
 
-// Names what went wrong; an outage is known to everybody from now on.
+// Returns the Error for a code; reports an outage, after which all calls fail.
 Error Writer::report(int code, Bytes text) {
   if (is_outage(code)) {
     watch_.report(words_of(code), is_corrupt(code));

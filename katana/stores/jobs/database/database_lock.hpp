@@ -1,16 +1,16 @@
-// DatabaseJobLock: a JobLock by a table of the program's database, so that of all instances that
-// share it one runs each tick.
+// DatabaseJobLock: a JobLock by a table of the program's database. One of the instances that share
+// it runs each tick.
 //
 //   katana_job_locks: job, tick, held_until (microseconds since 1970)
 //
 // The table is made when the first job asks for it. A claim is one statement, which the database
-// runs alone: of instances that ask at once one has its row changed.
+// runs alone: when several instances ask at once, one of them changes the row.
 //
 // Borrows    the database, which must outlive it.
 // Thread     any reactor's.
 // Allocates  as the database's calls do.
 // Fails      as JobLock says, with the database's Error.
-// Invariant  the row of a job says the last tick that was claimed.
+// Invariant  the row of a job has the last tick that was claimed.
 #pragma once
 
 #include <atomic>

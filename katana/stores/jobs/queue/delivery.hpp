@@ -6,10 +6,11 @@
 //     co_return sent;
 //   }
 //
-// A job is done at least once: the same job comes again after a failure, and after its worker lost
-// the lease without knowing. fence() grows with each claim, so what a job writes elsewhere can
-// refuse a number below the highest it has seen. complete_in() makes it exactly once where what the
-// job does is a transaction of the queue's own database.
+// A job is done at least once. The same job comes again after a failure, and after its worker lost
+// the lease without knowing it. Each claim raises fence(): a store that a job writes to can refuse
+// a fence below the highest one that it has seen.
+//
+// A job whose work is a transaction of the queue's database is done exactly once by complete_in().
 //
 // Owns       the payload, and the state of the attempt.
 // Borrows    the table, which outlives it.
@@ -30,7 +31,7 @@
 
 namespace katana::queue {
 
-// Why a handler was told to stop.
+// The reason why a handler has to stop.
 enum class Stopped : std::uint8_t {
   no,          // it may go on
   lease_lost,  // another worker may have the job by now: what this one writes may be a duplicate
@@ -44,16 +45,17 @@ class Delivery : public ListHook<Delivery> {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  // Its name, as the worker was given it.
+  // The name of the queue, as the worker was given it.
   const std::string& queue() const noexcept { return queue_; }
-  // For the row: the same in each attempt.
+  // The id of the job's row: the same in each attempt.
   std::int64_t id() const noexcept { return job_.id; }
-  // Grows with each claim of the job: what it writes to is to refuse a lower one than it has seen.
+  // Grows with each claim of the job. A store that the job writes to has to refuse a lower one than
+  // it has seen.
   std::int64_t fence() const noexcept { return job_.fence; }
-  // From 1 on.
+  // The number of this attempt, from 1 on.
   std::int64_t attempt() const noexcept { return job_.attempts; }
   const std::string& payload() const noexcept { return job_.payload; }
-  // For the request that queued it; empty: none did.
+  // The id of the request that queued the job; empty: none did.
   const std::string& request_id() const noexcept { return job_.request_id; }
 
   // The handler is to end soon: HandlerOptions::stop_grace later it is cancelled.
@@ -65,7 +67,7 @@ class Delivery : public ListHook<Delivery> {
 
   // A failure of this attempt is the last one: the job is a dead letter.
   void give_up() noexcept { gives_up_ = true; }
-  // After a failure of this attempt it waits so long.
+  // After a failure of this attempt the job waits for `pause`.
   void retry_after(Duration pause) noexcept { retry_after_ = pause; }
 
   // The job is done when this transaction is committed, and not otherwise. The handler commits and

@@ -1,4 +1,4 @@
-// What becomes of jobs when handlers fail, workers die and the database does not answer.
+// Tests of jobs whose handlers fail, whose workers die, and whose database does not answer.
 #include "katana/stores/jobs/queue/queue_fixture_test.hpp"
 
 namespace katana::queue {
@@ -12,7 +12,7 @@ using ::testing::Le;
 
 class QueueFailuresTest : public QueueTest {
  protected:
-  // A process that has claimed what there is, and died.
+  // A process claims the jobs that there are, and dies.
   std::size_t claim_and_die(std::int64_t count = 100, Duration lease = seconds(30)) {
     const auto claimed = run(queue().table().claim("notes", count, lease, "the dead"));
     EXPECT_TRUE(claimed) << claimed.error().describe();
@@ -229,7 +229,7 @@ TEST_F(QueueFailuresTest, a_handler_whose_lease_is_lost_is_told_and_then_cancell
   put(1);
   pass(seconds(1));
   ASSERT_NE(seen, nullptr);
-  // Somebody else has it, as after a pause of the whole machine.
+  // Another worker has the job, as after a pause of the whole machine.
   auto steal = [&]() -> Task<bool> {
     auto changed =
         co_await db().execute("UPDATE katana_queue_jobs SET fence = fence + 1, worker = 'thief'");

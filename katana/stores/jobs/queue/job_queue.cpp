@@ -77,7 +77,7 @@ Task<Result<Enqueued>> JobQueue::put(database::Queries in, bool in_transaction, 
     if (!id) co_return std::unexpected(within_queue(id.error(), queue));
     if (*id) {
       queued_.fetch_add(1, std::memory_order_relaxed);
-      // SQLite's worker claims behind this transaction, whose end its statement waits for.
+      // The claim of SQLite's worker waits for the end of this transaction.
       // PostgreSQL notifies when the transaction is committed.
       if (!in_transaction || !table_.is_postgres()) wake(queue);
       co_return Enqueued{**id, true};

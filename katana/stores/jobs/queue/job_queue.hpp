@@ -9,6 +9,7 @@
 //   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> {
 //     auto made = co_await transaction.execute("INSERT INTO users …", …);
 //     if (!made) co_return std::unexpected(made.error());
+//
 //     Welcome job{7};
 //     auto queued = co_await queue.enqueue(transaction, "welcome", job);
 //     if (!queued) co_return std::unexpected(queued.error());
@@ -22,10 +23,10 @@
 // Owns       nothing: the rows are the database's.
 // Borrows    the database, which must outlive it, and workers while they run.
 // Thread     any executor's: those of the calls of the database. wake() any thread.
-// Allocates  the text of a payload, and what the database's calls do.
+// Allocates  the text of a payload, and as the database's calls do.
 // Fails      enqueue(): invalid_argument names the option; out_of_range: a payload of more than
-//            payload_bytes_max; else with the database's Error.
-// Invariant  a job of a transaction that is rolled back never was.
+//            payload_bytes_max; otherwise with the database's Error.
+// Invariant  a job of a transaction that is rolled back is not queued.
 #pragma once
 
 #include <memory>
@@ -69,15 +70,16 @@ class JobQueue {
     return JobTable::migrations(number);
   }
 
-  // Within the transaction or savepoint, which outlives the call, and which fails with it. Payloads
-  // and options are variables: g++ 12 destroys those of a `co_await` twice (decision 0018).
+  // Queues a job within the transaction or savepoint, which outlives the call, and which fails with
+  // it. Payloads and options are variables: g++ 12 destroys a temporary in a `co_await` twice
+  // (decision 0018).
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(const database::Nestable& transaction, std::string queue,
                                  const Payload& payload,
                                  const EnqueueOptions& options = EnqueueOptions()) {
     return enqueue_json(transaction, std::move(queue), container::to_json(payload), options);
   }
-  // In its own transaction.
+  // Queues a job in its own transaction.
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(std::string queue, const Payload& payload,
                                  const EnqueueOptions& options = EnqueueOptions()) {

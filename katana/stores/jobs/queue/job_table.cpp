@@ -41,8 +41,8 @@ namespace {
 using database::Queries;
 using database::SqlFor;
 
-// $2 of each statement is the time: of SQLite all of it, of PostgreSQL nothing, which its own is
-// added to. statement_timestamp() is stable, so indexes serve.
+// $2 of each statement is the time for SQLite. For PostgreSQL it is 0, to which the statement adds
+// the server's time. statement_timestamp() is stable: the statements can use indexes.
 #define KATANA_QUEUE_NOW \
   "($2::bigint + (extract(epoch FROM statement_timestamp()) * 1000000)::bigint)"
 

@@ -10,16 +10,17 @@
 //      │  revive     ▼ bury, expire
 //      └─────────── dead
 //
-// Times are microseconds since 1970: with PostgreSQL of the server's clock, so that processes on
-// several machines agree on leases; with SQLite, whose processes share a machine, of the process's.
-// rank_us is due_us less a priority's head start: jobs are claimed in its order.
+// Times are microseconds since 1970. With PostgreSQL the server's clock tells them: processes on
+// several machines then agree on leases. With SQLite, whose processes share a machine, the
+// process's clock tells them. Jobs are claimed in the order of rank_us, which is due_us less the
+// priority's head start.
 //
 // Borrows    the database, which must outlive it.
 // Thread     any reactor's.
 // Allocates  as the database's calls do.
 // Fails      with the database's Error.
-// Invariant  a row whose lease is held is changed only by statements that name its fence, which
-//            every claim raises: who lost the lease changes nothing.
+// Invariant  a row whose lease is held is changed only by statements that name its fence. Every
+//            claim raises the fence: a worker that lost the lease changes nothing.
 #pragma once
 
 #include <atomic>
@@ -34,7 +35,7 @@
 
 namespace katana::queue {
 
-// What claim() gives of a row that this worker now has.
+// A job that claim() gave to this worker.
 struct ClaimedJob {
   std::int64_t id = 0;         // of the row, for as long as it exists
   std::int64_t fence = 0;      // of this claim: one more than that of the claim before
@@ -60,9 +61,9 @@ struct ExpiredJob {
   JobState state = JobState::waiting;  // from now on: waiting, or dead after the last attempt
 };
 
-// What waits in a queue; counts stop at depth_max.
+// The counts of a QueueDepth stop here.
 inline constexpr std::int64_t depth_max = 100'000;
-// As depth() counts it, at one moment.
+// The numbers of jobs in a queue, as depth() counts them at one moment.
 struct QueueDepth {
   std::int64_t ready = 0;      // due, and not begun
   std::int64_t delayed = 0;    // due later
@@ -76,20 +77,20 @@ class JobTable {
  public:
   explicit JobTable(database::Database& database) noexcept;
 
-  // Otherwise SQLite.
+  // False: the database is SQLite.
   bool is_postgres() const noexcept { return is_postgres_; }
-  // That it was made with.
+  // The database that the table was made with.
   database::Database& database() const noexcept { return database_; }
 
   // The table for both databases, as migration `number` of a program that makes it itself.
   static std::vector<database::MigrationFile> migrations(unsigned number);
-  // Makes what is missing. Once it has succeeded it asks nothing.
+  // Makes the missing tables and indexes. After a success further calls make no statement.
   Task<database::Result<void>> make();
-  // The same within a transaction, whose commit makes it true.
+  // The same within a transaction; it takes effect with the commit.
   Task<database::Result<void>> make_in(database::Queries queries);
   void assume_made() noexcept { made_.store(true, std::memory_order_relaxed); }
 
-  // Nothing: a job with its key is there.
+  // Inserts a job and returns its id. Nothing: a job with its key is there.
   Task<database::Result<std::optional<std::int64_t>>> insert(database::Queries in,
                                                              std::string queue, std::string payload,
                                                              EnqueueOptions options,
@@ -97,38 +98,39 @@ class JobTable {
   Task<database::Result<std::optional<std::int64_t>>> find_key(database::Queries in,
                                                                std::string queue, std::string key);
 
-  // At most `count`, in their order.
+  // Claims at most `count` jobs, in the order of rank_us.
   Task<database::Result<std::vector<ClaimedJob>>> claim(std::string queue, std::int64_t count,
                                                         Duration lease, std::string worker);
-  // Those of them whose lease this worker still has, and now has for so long.
+  // Renews the leases that this worker still has for `lease`, and returns them.
   Task<database::Result<std::vector<Lease>>> renew(std::string queue, std::string worker,
                                                    std::vector<std::int64_t> ids, Duration lease);
-  // Each: false when the lease was lost. `keep`: the row stays, as done.
+  // These return false when the lease was lost. `keep`: the row stays, as done.
   Task<database::Result<bool>> finish(database::Queries in, Lease lease, bool keep);
   Task<database::Result<bool>> retry(Lease lease, Duration after, std::string failure);
   Task<database::Result<bool>> bury(Lease lease, std::string failure);
-  // Back to where it was: the attempt does not count.
+  // Puts the job back where it was: the attempt does not count.
   Task<database::Result<bool>> release(Lease lease);
 
-  // Jobs whose lease is over wait again, or are dead after their last attempt; a hundred at most.
+  // Takes at most a hundred jobs whose lease is over: they wait again, or are dead after their last
+  // attempt.
   Task<database::Result<std::vector<ExpiredJob>>> expire(std::string queue,
                                                          std::int64_t attempts_max);
-  // Rows of that state that ended so long ago, or are more than `most`; 500 at most.
+  // Removes at most 500 rows of that state that ended at least `kept` ago, or exceed `most`.
   Task<database::Result<std::int64_t>> purge(std::string queue, JobState state, Duration kept,
                                              std::int64_t most);
   Task<database::Result<QueueDepth>> depth(std::string queue);
 
-  // At most `count` of that state, in the order of their ids, from behind `after`.
+  // At most `count` jobs of that state, in the order of their ids, from behind `after`.
   Task<database::Result<std::vector<JobInfo>>> list(std::string queue, JobState state,
                                                     std::int64_t after, std::int64_t count);
   // Dead letters wait again, one of that id or, with 0, `count` of the queue.
   Task<database::Result<std::int64_t>> revive(std::string queue, std::int64_t id,
                                               std::int64_t count);
-  // One that does not run. False: there is none.
+  // Removes a job that does not run. False: there is none.
   Task<database::Result<bool>> discard(std::string queue, std::int64_t id);
 
  private:
-  // Zero where the server's clock counts, which the statements add.
+  // The time for SQLite. Zero for PostgreSQL, whose statements add the server's time.
   std::int64_t now_us() const noexcept;
 
   database::Database& database_;

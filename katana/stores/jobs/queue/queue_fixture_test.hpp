@@ -50,7 +50,7 @@ class QueueTest : public net::ReactorTest {
   testing::DatabaseFaults& faults() { return database_.faults(); }
   JobQueue& queue() { return queue_; }
 
-  // To its end, in as many turns as it takes and in no time.
+  // Runs a task to its end, in as many turns as it takes; no time passes.
   template <class T>
   T run(Task<T> task) {
     task.start();
@@ -73,8 +73,7 @@ class QueueTest : public net::ReactorTest {
     }
     for (int turns = 0; turns < 60; ++turns) turn();
   }
-  // One more process that works the queue "notes": notes what it gets, and does what `on_note`
-  // says.
+  // Adds a process that works the queue "notes": it records its jobs, and runs `on_note`.
   Worker& work(HandlerOptions options = {}) {
     workers_.push_back(std::make_unique<Worker>(queue_));
     Worker& worker = *workers_.back();

@@ -1,5 +1,5 @@
-// QueueHandler: what a process runs for each job of a queue. handler_of() makes it of a coroutine
-// that takes the payload as a described struct.
+// QueueHandler: the function that a process runs for each job of a queue. A coroutine that takes
+// the payload as a described struct becomes one by handler_of().
 //
 // Owns       the function.
 // Thread     that of the reactor which runs the queue.
@@ -21,10 +21,10 @@
 
 namespace katana::queue {
 
-// What an attempt calls. An Error, or an exception, is a failed attempt.
+// The function that an attempt calls. An Error, or an exception, is a failed attempt.
 using Handler = std::move_only_function<Task<Result<void>>(Delivery&)>;
 
-// One queue, and how it is worked.
+// One queue, its handler and its options.
 struct QueueHandler {
   std::string queue;            // its name: a label of metrics
   Handler handler;              // called for several jobs at a time, up to `concurrency`
@@ -39,8 +39,8 @@ Task<Result<void>> hold(std::shared_ptr<void> kept, Task<Result<void>> task);
 inline Task<Result<void>> as_result(Task<Result<void>> task) { return task; }
 }  // namespace detail
 
-// Of what takes (Payload, Delivery&), or a Payload alone, and gives Task<void> or
-// Task<Result<void>>. `f` stays where it is while a call of it lasts.
+// Makes a Handler of a callable that takes (Payload, Delivery&), or a Payload alone, and returns
+// Task<void> or Task<Result<void>>. `f` is not moved during a call of it.
 template <Described Payload, class F>
 Handler handler_of(F f) {
   return [f = std::move(f)](Delivery& delivery) mutable -> Task<Result<void>> {

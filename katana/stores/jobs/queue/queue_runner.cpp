@@ -16,11 +16,11 @@
 namespace katana::queue {
 namespace {
 
-// Jobs that end within so long of one another share a claim.
+// Jobs that end within this time of one another share a claim.
 constexpr Duration claim_gap = milliseconds(2);
-// A statement of the end of an attempt that failed is tried again so soon.
+// The pause before a failed statement about the end of an attempt is tried again.
 constexpr Duration conclusion_pause = milliseconds(200);
-// And one that renews leases, unless they are shorter.
+// The pause between two renewals of leases, unless the leases are shorter.
 constexpr Duration renewal_pause = seconds(1);
 
 Task<void> pause(Duration duration) { co_await net::sleep_for(duration); }
@@ -35,7 +35,7 @@ Task<Result<void>> stop_after(Delivery& delivery, Duration grace) {
 
 }  // namespace
 
-// What ends with the loop, also when its frame is destroyed.
+// Registers the loop's waker, and removes it with the loop, also when its frame is destroyed.
 class QueueRunner::Ends {
  public:
   explicit Ends(QueueRunner& runner) : runner_(runner) {
@@ -55,7 +55,7 @@ class QueueRunner::Ends {
   QueueRunner& runner_;
 };
 
-// A delivery in the list of those that run, for as long as its frame is there.
+// Keeps a delivery in the list of running ones, for as long as its frame is there.
 class QueueRunner::Running {
  public:
   Running(QueueRunner& runner, Delivery& delivery) noexcept : runner_(runner), delivery_(delivery) {
@@ -137,14 +137,14 @@ Task<void> QueueRunner::work() {
 
 Task<void> QueueRunner::await_signal() { co_await signal_.wait(); }
 
-// Until there is a signal, or the time has passed, or the reactor drains.
+// Waits until there is a signal, or the time has passed, or the reactor drains.
 Task<void> QueueRunner::wait(Duration duration) {
   signal_.reset();
   (void)co_await when_any(net::sleep_unless_draining(duration), await_signal());
 }
 
-// Half of the places, so that a claim brings several jobs; or fewer, when no more become free for a
-// moment.
+// Waits until half of the places are free: a claim then brings several jobs. It waits for fewer
+// when no more become free for a moment.
 Task<void> QueueRunner::await_places() {
   const std::size_t half = (std::size_t{handler_.options.concurrency} + 1) / 2;
   bool waited = false;
@@ -255,7 +255,7 @@ void QueueRunner::note_renewed(const std::vector<std::int64_t>& asked_for,
   }
 }
 
-// What no worker is alive for any more, what is kept for long enough, and how much there is.
+// Looks for jobs whose worker is dead, removes jobs that are kept for long enough, and counts jobs.
 Task<void> QueueRunner::look_after_table() {
   while (true) {
     co_await clean();
@@ -407,7 +407,7 @@ Task<database::Result<bool>> QueueRunner::note_end(Delivery& delivery, Ended how
   co_return co_await table.retry(lease, pause, std::move(cause));
 }
 
-// ---- what is told
+// ---- reports
 
 // The first failure may be a moment, such as a transaction that another write waited for.
 void QueueRunner::note_failure(const database::Error& error, const char* what) noexcept {

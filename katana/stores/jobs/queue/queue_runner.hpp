@@ -1,5 +1,5 @@
-// QueueRunner: works one queue on one reactor: claims jobs, runs their handler, renews their
-// leases, notes how they ended, and looks after leases that others left.
+// QueueRunner: works one queue on one reactor. It claims jobs, runs their handler, renews their
+// leases, and notes how they ended. It also looks after leases that other workers left.
 //
 //   claim a batch ─▶ run each ─▶ done │ retry later │ dead letter │ given back
 //        ▲               │ every third of a lease: renew all that run; one that is not renewed in
@@ -9,10 +9,10 @@
 // Borrows    the queue, the reactor, the observer and the instruments' registry, which outlive it.
 // Thread     its reactor's; made, started and destroyed also by another while that does not run.
 // Allocates  for each job: its payload, and frames of coroutines.
-// Fails      never: what fails is told to the observer with its cause, and counted. While the
+// Fails      never: a failure is told to the observer with its cause, and counted. While the
 //            database does not answer it is asked again after `poll`.
-// Invariant  at most `concurrency` jobs run. No job is claimed that has no place, so none waits
-//            here while another process could do it. A reactor that drains claims none.
+// Invariant  at most `concurrency` jobs run. A job is claimed only when there is a place for it:
+//            none waits here while another process could do it. A reactor that drains claims none.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class Tracer;
 
 namespace katana::queue {
 
-// What a Worker gives each of its runners.
+// Options that a Worker gives each of its runners.
 struct QueueRunnerOptions {
   FailureObserver* failures = nullptr;  // null: the reactor's
   std::uint64_t seed = 1;               // of jitter
@@ -54,7 +54,7 @@ class QueueRunner final : private net::TimerEntry {
   // REQUIRES that the reactor has drained, or its tasks are cancelled.
   ~QueueRunner();
 
-  // From the reactor's next turn on.
+  // Works from the reactor's next turn on.
   void start() noexcept;
   std::size_t running() const noexcept { return deliveries_.size(); }
 

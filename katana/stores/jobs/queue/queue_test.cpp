@@ -1,4 +1,4 @@
-// What is queued, and when it is done, in virtual time.
+// Tests of queued jobs and of the times when they are done, in virtual time.
 #include "katana/stores/jobs/queue/queue_fixture_test.hpp"
 
 namespace katana::queue {

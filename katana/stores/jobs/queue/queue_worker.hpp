@@ -10,12 +10,12 @@
 // waiting. A queue that no process handles keeps its jobs.
 //
 // Owns       handlers and runners.
-// Borrows    the queue, and what start() is given, until stop().
+// Borrows    the queue, and the arguments of start(), until stop().
 // Thread     one, while the reactor does not run.
 // Allocates  at the start, and for each job.
 // Fails      check() and start() name the queue.
-// Invariant  a job is called with a payload that was read whole; one that cannot be read is a
-//            failed attempt, for another version of the program may read it.
+// Invariant  a handler is called with a payload that was read whole. A payload that cannot be read
+//            is a failed attempt, because another version of the program may read it.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ namespace katana::queue {
 
 class QueueRunner;
 
-// What start() borrows of the process, and who this worker is.
+// The objects of the process that start() borrows, and the worker's name.
 struct WorkerPlace {
   metrics::Registry& metrics;              // gets the instruments of each queue
   FailureObserver* failures = nullptr;     // null: the reactor's
@@ -61,7 +61,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Before start().
+  // Adds the handler of a queue; call it before start().
   template <Described Payload, class F>
   void handle(std::string queue, F f, HandlerOptions options = {}) {
     add({std::move(queue), handler_of<Payload>(std::move(f)), options});
@@ -77,7 +77,7 @@ class Worker {
   Result<void> start(net::Reactor& reactor, const WorkerPlace& place);
   // REQUIRES that the reactor has drained, or its tasks are cancelled.
   void stop() noexcept;
-  // Jobs that run at present.
+  // The number of jobs that run at present.
   std::size_t running() const noexcept;
 
  private:

@@ -1,5 +1,4 @@
-// What a worker does with a lease that it loses, with an answer that it loses, and at the bounds of
-// what may be queued.
+// Tests of a worker that loses a lease or an answer, and of the bounds of queued jobs.
 #include "katana/stores/jobs/queue/queue_fixture_test.hpp"
 
 namespace katana::queue {
@@ -12,7 +11,7 @@ using ::testing::SizeIs;
 
 class QueueRulesTest : public QueueTest {
  protected:
-  // As another process would, or the pause of a machine.
+  // Takes the lease away, as another process does after a pause of the machine.
   void take_away() {
     auto task = [&]() -> Task<bool> {
       auto changed = co_await db().execute(
@@ -286,7 +285,7 @@ TEST_F(QueueRulesTest, a_failure_is_kept_up_to_its_bound) {
   EXPECT_EQ(dead[0].failure.size(), failure_bytes_max);
 }
 
-// ---- what may be queued
+// ---- bounds of queued jobs
 
 TEST_F(QueueRulesTest, a_key_has_no_zero_byte_and_at_most_255_bytes) {
   EXPECT_TRUE(check(EnqueueOptions{.key = std::string(255, 'k')}));

@@ -1,10 +1,10 @@
-// What the table of the job queue does on every database: the fence of a lost lease, and the order,
-// the keys, the dead letters and the ends of its rows.
+// Rules of the job queue's table that hold on every database. They are about the fence of a lost
+// lease, and about the order, the keys, the dead letters and the ends of rows.
 //
 //   EXPECT_EQ(run(check_fences(queue)), "");
 //
 // Thread     the caller's, or that of the loop which runs it.
-// Fails      with words that name the rule; "" is right.
+// Fails      with a text that names the rule; "" is right.
 // Invariant  no rule waits: a lease ends because its row is changed.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace katana::queue {
 
-// A row as it lies in the table; the key is empty where there is none.
+// A row of the table; the key is empty where there is none.
 struct TableRow {
   std::int64_t state = 0;
   std::int64_t attempts = 0;
@@ -33,7 +33,7 @@ struct TableRow {
 KATANA_DESCRIBE(TableRow, state, attempts, fence, rank_us, due_us, until_us, job_key, failure,
                 worker)
 
-// What a worker does with the lease that it has.
+// The way in which a worker ends the lease that it has.
 enum class Deed : std::uint8_t { finish, keep, retry, bury, release };
 inline constexpr Deed all_deeds[] = {Deed::finish, Deed::keep, Deed::retry, Deed::bury,
                                      Deed::release};
@@ -91,7 +91,7 @@ class TableCheck {
     none.state = -1;
     co_return found && *found ? **found : none;
   }
-  // The end of its lease, or the time at which it ended, is so much earlier.
+  // Moves the end of a job's lease, or the time at which the job ended, to `time` earlier.
   Task<void> bring_forward(std::int64_t id, Duration time) {
     const std::int64_t time_us = time.ns / 1000;
     const database::Queries& queries = table_.database();
@@ -133,8 +133,8 @@ class TableCheck {
 
 // ---- fences
 
-// A worker whose lease is over, and whose job another one has, changes nothing; nor does one whose
-// job waits again, or that has done so already.
+// A worker whose lease is over changes nothing when another worker has the job, or when the job
+// waits again. A worker that ended its lease already changes nothing either.
 inline Task<std::string> check_fence(JobQueue& queue, Deed deed) {
   TableCheck check(queue);
   const std::string what = name_of(deed);
@@ -172,7 +172,7 @@ inline Task<std::string> check_fences(JobQueue& queue) {
   co_return said;
 }
 
-// A renewal reaches the worker's own running jobs of its queue, and says their fences.
+// A renewal reaches the worker's own running jobs of its queue, and returns their fences.
 inline Task<std::string> check_renewals(JobQueue& queue) {
   TableCheck check(queue);
   const std::int64_t id = co_await check.put("renewals");
@@ -249,7 +249,7 @@ inline Task<bool> check_last_second(TableCheck& check, std::int64_t id) {
   const TableRow row = co_await check.row(id);
   const std::vector<ExpiredJob> expired = co_await check.expire("seconds", 100);
   if (expired.empty()) co_return true;
-  // It was over if the next claim begins behind its end.
+  // The lease was over if the next claim begins behind its end.
   const std::vector<ClaimedJob> claimed = co_await check.claim("seconds", 1, "second");
   const TableRow again = co_await check.row(id);
   const bool is_early = claimed.size() == 1 && again.due_us + claimed[0].waited_us < row.until_us;
@@ -269,7 +269,7 @@ inline Task<std::string> check_last_seconds(JobQueue& queue) {
   co_return check.said();
 }
 
-// ---- what a worker says of the end
+// ---- texts about the end of an attempt
 
 inline Task<std::string> check_ends(JobQueue& queue) {
   TableCheck check(queue);
@@ -460,7 +460,7 @@ inline Task<std::string> check_keys(JobQueue& queue) {
   co_return said;
 }
 
-// ---- what is removed
+// ---- removal of rows
 
 inline Task<std::string> check_purges(JobQueue& queue) {
   TableCheck check(queue);

@@ -1,4 +1,4 @@
-// Types of the job queue: options of a queued job, what list() shows, and options of a handler.
+// Types of the job queue: options of a queued job, the rows of list(), and options of a handler.
 //
 // Owns       values only.
 // Thread     values.
@@ -21,8 +21,8 @@ inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t key_bytes_max = 255;
 inline constexpr std::size_t failure_bytes_max = 1000;  // of a failure, as its row keeps it
 inline constexpr int priority_max = 100;                // and -100 the lowest
-// A job with one priority more goes ahead of jobs that were due so much earlier. No priority keeps
-// another from its turn for ever.
+// A job with one priority more goes ahead of jobs that were due up to this much earlier. Therefore
+// no priority keeps other jobs waiting for ever.
 inline constexpr Duration priority_step = seconds(60);
 
 // Rows have these numbers, so their order does not change.
@@ -34,7 +34,7 @@ enum class JobState : std::uint8_t {
 };
 KATANA_DESCRIBE_ENUM(JobState, waiting, running, done, dead)
 
-// How long a job keeps others with the same key out of its queue.
+// The time for which a job keeps others with the same key out of its queue.
 enum class KeyLasts : std::uint8_t {
   until_begun,    // what is queued while it runs is another job
   until_done,     // or dead
@@ -75,12 +75,12 @@ struct JobInfo {
 KATANA_DESCRIBE(JobInfo, id, queue, state, priority, attempts, queued_us, due_us, until_us, failure,
                 request_id, payload)
 
-// How one process works one queue.
+// Options of the handler of one queue in one process.
 struct HandlerOptions {
   unsigned concurrency = 8;         // jobs at a time, in this process
   unsigned attempts_max = 16;       // claims of a job; after the last that fails it is dead
   Duration timeout = seconds(300);  // of one attempt, which is then cancelled and has failed
-  // How long a job of a process that died is kept from the others. Renewed while its handler runs.
+  // The time for which a job of a dead process is kept from others. Renewed while its handler runs.
   Duration lease = seconds(30);
   // The pause of a job after a failure; doubled after each further one, up to backoff_max; shorter
   // by up to a half, by chance.
@@ -88,12 +88,13 @@ struct HandlerOptions {
   Duration backoff_max = seconds(3600);
   // Between two looks without a notification of a job; a fifth more or less, by chance.
   Duration poll = seconds(1);
-  // How long a handler may go on after it was told to stop, before it is cancelled.
+  // The time for which a handler may go on after it was told to stop, before it is cancelled.
   Duration stop_grace = seconds(1);
-  // How long jobs may go on when the program ends, before they are told to stop and given back.
+  // The time for which jobs may go on when the program ends. They are then told to stop, and given
+  // back.
   Duration drain_grace = seconds(5);
-  // How long done jobs and dead letters are kept, and how many of each. Zero: done jobs are removed
-  // at once.
+  // The times for which done jobs and dead letters are kept, and the largest number of each. Zero:
+  // done jobs are removed at once.
   Duration done_kept = {};
   Duration dead_kept = seconds(14 * 24 * 3600);
   std::uint32_t done_max = 100'000;
@@ -103,7 +104,7 @@ struct HandlerOptions {
   Result<void> check(const std::string& queue) const;
 };
 
-// Whether a name has only letters, digits, '-', '_' and '.', and at most name_bytes_max bytes.
+// Checks that a name has only letters, digits, '-', '_' and '.', and at most name_bytes_max bytes.
 Result<void> check_name(const std::string& queue);
 // The pause after `failures` in a row, at least 1. `random` spreads it over its second half.
 Duration backoff_of(const HandlerOptions& options, std::uint64_t failures,

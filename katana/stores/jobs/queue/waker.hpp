@@ -1,11 +1,11 @@
-// Waker: tells a coroutine of one executor, from any thread, that there may be something to do.
+// Waker: tells a coroutine of one executor, from any thread, that there may be work to do.
 //
 // Owns       itself, while a message of it is on its way.
 // Borrows    the executor and the event, from attach() to detach().
 // Thread     attach(), detach(): the executor's. wake(): any.
 // Allocates  never.
 // Fails      never: without an executor wake() does nothing.
-// Invariant  one message at most is on its way; wakes that come meanwhile are the same.
+// Invariant  one message at most is on its way; it also stands for wakes that come meanwhile.
 #pragma once
 
 #include <memory>

@@ -1,13 +1,14 @@
-// RedisJobLock: a JobLock in Redis, so that of all instances that share it one runs each tick.
+// RedisJobLock: a JobLock in Redis. One of the instances that share it runs each tick.
 //
 //   PREFIXNAME:tick   the last tick that was claimed, in microseconds; kept for a week
 //   PREFIXNAME:held   the tick that is held, for a lease at a time
 //
-// A claim lasts for a lease, and who runs the job renews it: an instance that dies keeps the others
-// waiting for one lease, not for the job's timeout. A claim is one script, which Redis runs alone.
+// A claim lasts for a lease, and the instance that runs the job renews it. An instance that dies
+// keeps the others waiting for one lease, not for the job's timeout. A claim is one script, which
+// Redis runs alone.
 //
-// A Redis that is restarted without its data has forgotten which tick was claimed last, and one
-// tick may be run twice then; what must not be done twice compares JobRun::fence.
+// A Redis that is restarted without its data has forgotten the last claimed tick: one tick may then
+// run twice. A job that must not write twice compares JobRun::fence.
 //
 // Owns       a share of the client.
 // Thread     any reactor's.

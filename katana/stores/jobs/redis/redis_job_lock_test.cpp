@@ -87,7 +87,7 @@ TEST_F(RedisJobLockTest, a_job_longer_than_a_lease_keeps_it_and_one_that_lost_it
   ASSERT_TRUE(redis::turn_until(reactor(), [&] { return reactor().now() > end; }));
   EXPECT_EQ(run(wait(client.get("katana:job:purge:held"))).value(), std::to_string(fence));
   EXPECT_FALSE(acquire(there, static_cast<std::int64_t>(fence) + 1)) << "it is still held";
-  // As if it had been stopped for longer than its lease, and another instance had come.
+  // Acts as if the instance had been stopped for longer than its lease, and another one had come.
   run(wait(client.set("katana:job:purge:held", "1")));
   ASSERT_TRUE(redis::turn_until(reactor(), [&] { return status.statistics().runs == 1; }));
   EXPECT_THAT(told.lines, testing::ElementsAre(testing::HasSubstr("the lease of its lock")));
