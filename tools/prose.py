@@ -38,8 +38,8 @@ NO_PROSE = re.compile(r"docs/reference/(?:conformance|errors|flags|log-messages|
 # Files that speak of the words: this one, and those with its rules.
 SPEAKS_OF_WORDS = {"tools/prose.py", "tools/prose_test.py", "tools/tidy_test.py", "HACKING.md"}
 # String literals that are raw, single characters, SQL, HTML or HTTP.
-NO_SENTENCES = re.compile(r"""R|'|"[^a-z"]*\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|LIMIT|VALUES)\b|"\s*<!doctype"""
-                          r"""|"HTTP/1|"[a-z]+ TEXT NOT NULL|"[a-z]+_us, """)
+NO_SENTENCES = re.compile(r"""R|'|"[^a-z"]*\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|LIMIT|VALUES)\b"""
+                          r"""|"\s*<!doctype|"HTTP/1|"[a-z]+ TEXT NOT NULL|"[a-z]+_us, """)
 MARKED = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?")
 CODE = re.compile(r"``.+?``|`[^`]*`", re.S)
 QUOTED = re.compile(r'"[^"\n]{0,200}"|“[^”]*”')

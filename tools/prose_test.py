@@ -40,7 +40,7 @@ class SentencesTest(unittest.TestCase):
         self.assertEqual(texts("lab/a.cpp", 'f("// one text of words");'), [])
 
     def test_statements_and_markup_are_no_sentences(self):
-        for literal in ("SELECT a FROM b WHERE c = d", "INSERT INTO items of all kinds", "<!doctype html> of all kinds"):
+        for literal in ("SELECT a FROM b WHERE c = d", "INSERT INTO items of all", "<!doctype html> of all kinds"):
             self.assertEqual(texts("katana/a.cpp", f'f("{literal}");'), [])
         self.assertEqual(texts("katana/a.cpp", 'f("SELECT is a word of SQL");'), [])
         self.assertEqual(texts("katana/a.cpp", 'f("the word SELECT of SQL");'), ["the word SELECT of SQL"])

@@ -75,7 +75,7 @@ class CodedContent final : public ContentSource, private ContentSink {
         encode({}, Flush::finish);
         continue;
       }
-      if (!waits_ && !flushed_) {  // no output for now: flush the encoder
+      if (!waits_ && !flushed_) {  // no output yet: flush the encoder
         encode({}, Flush::flush);
         flushed_ = true;
       }
