@@ -1,4 +1,4 @@
-// What the small programs share of a command line: parsing it, its help, and failing in one line.
+// The command line of the small programs: parsing it, its help, and failing in one line.
 //
 // Owns       nothing.
 // Thread     one, before others are begun.

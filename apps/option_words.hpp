@@ -1,4 +1,4 @@
-// What the help, completion and the manual page read from the table of a command line.
+// The table of a command line, as the help, completion and the manual page read it.
 //
 // Owns       nothing.
 // Thread     one.
@@ -12,7 +12,7 @@
 
 namespace command_line {
 
-// What --help lists, in its order: of an application its subcommands, flags and positionals.
+// The entries of --help, in its order: the subcommands, flags and positionals of an application.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
 std::vector<const CLI::Option*> flags_of(const CLI::App& app);
 std::vector<const CLI::Option*> positionals_of(const CLI::App& app);

@@ -18,7 +18,7 @@ namespace katana::apps {
 class TlsFlags {
  public:
   void describe(CLI::App& app);
-  // None: no TLS is wanted.
+  // None: TLS is not wanted.
   Result<std::optional<tls::TlsOptions>> options() const;
   Duration handshake_timeout() const {
     return nanoseconds(static_cast<std::int64_t>(handshake_s_ * 1e9));

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tests of tools/compile, on small folders for ninja: what it tells, what it passes on, and how it ends."""
+"""Tests of tools/compile, on small folders for ninja: its output, its arguments for ninja, and its end."""
 
 import os
 import pty

@@ -32,7 +32,7 @@ class ConformanceTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
 
     def findings(self, rules, allowed=0, page=True):
-        """What is said of a tree with this file of rules."""
+        """The findings for a tree with this file of rules."""
         files = {**TREE, "tests/conformance/rules/RFC1.toml": HEAD + rules,
                  conformance.RATCHET: json.dumps({"RFC1": allowed})}
         for path, text in files.items():
@@ -43,7 +43,7 @@ class ConformanceTest(unittest.TestCase):
             try:
                 (self.root / conformance.PAGE).write_text(conformance.page_of(conformance.read(self.root)))
             except KeyError:
-                pass  # of a rule that lacks a key
+                pass  # a rule lacks a key
         return list(conformance.mistakes(self.root, sorted(files)))
 
     def refuses(self, words, rules, **how):

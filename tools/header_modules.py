@@ -1,8 +1,8 @@
 """header_modules: finds the headers that do not compile alone, and reads each header once to do so.
 
-clang++ makes a module of each header, and of the standard library: an `#include` of a header then imports what was
-compiled before. A module sees what it includes and nothing else, as a source with this header alone would. To compile
-each header by itself takes four times as long: every one reads again what it includes.
+clang++ makes a module of each header, and of the standard library. An `#include` of a header then imports the module
+that was compiled before. A module sees its own includes and nothing else, as a source with this header alone would. To
+compile each header alone takes four times as long: every one reads its includes again.
 
 g++-12 then reads all headers of katana/ in one source, for what only that compiler refuses.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 CLANG, GXX = "clang++-19", "g++-12"
 # libpq's headers have their own folder, where pkg-config says.
 FLAGS = "-std=c++23 -fsyntax-only -I. -Iapps -isystem /usr/include/postgresql -Wall -Wextra -Werror".split()
-MODULE_FLAGS = ["-Wno-#warnings",  # of clang's own headers
+MODULE_FLAGS = ["-Wno-#warnings",  # warnings of clang's own headers
                 "-ferror-limit=0", "-fmodules", "-Xclang", "-fmodules-local-submodule-visibility",
                 # A crash of the compiler within a module ends it; in one process with the driver it waits for ever.
                 "-fno-integrated-cc1"]
@@ -27,7 +27,7 @@ LIBRARIES = "fmt/core.h fmt/format.h simdjson.h gtest/gtest.h CLI/CLI.hpp".split
 NO_MODULES = set("ccomplex ctgmath cstdalign ciso646 cassert cstdbool execution codecvt".split())
 ERROR = re.compile(r"^(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.M)
 UNBUILT = "could not build module"
-COMMAND = [*FLAGS, *MODULE_FLAGS]  # what the result depends on, beside the headers
+COMMAND = [*FLAGS, *MODULE_FLAGS]  # the result depends on it, and on the headers
 
 
 def missing_compilers():
@@ -96,8 +96,8 @@ def broken_headers(root, headers, closures, folder):
                *(f"-fmodule-map-file={path}" for path in maps)]
     broken, left, is_alone = {}, list(headers), False
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        # Two processes begin at both ends and use what the other one has compiled. An error ends a process; so what
-        # is not at fault is compiled again without it.
+        # Two processes begin at both ends, and each uses the modules that the other has compiled. An error ends a
+        # process. The headers that are not at fault are then compiled again without it.
         while left:
             found = {}
             for errors in pool.map(lambda part: errors_of(modules, root, part),

@@ -53,7 +53,7 @@ class Mutant:
     def __init__(self, path, unit, operator, line, before, after, replacement):
         self.path, self.unit, self.operator, self.line = path, unit, operator, line
         self.before, self.after, self.replacement = before, after, replacement
-        self.nth = 0  # of those in the file that read the same
+        self.nth = 0  # position among the equal ones in the file
         self.number = 0
 
     @property
@@ -88,7 +88,7 @@ class Source:
         self.tokens = tokens_of(text)
         self.lines = [0] + [match.end() for match in re.finditer("\n", text)]
         self.pair = self._pairs()
-        self.role = {}  # of an opening brace: code, scope or value
+        self.role = {}  # opening brace -> code, scope or value
         self._classify()
         self.units = []
         for at, role in sorted(self.role.items()):
@@ -127,7 +127,7 @@ class Source:
                 self.role[at] = self._role(at)
 
     def _header(self, brace):
-        """What stands before a brace in its statement, groups as one token each, the last one first."""
+        """The tokens before a brace in its statement, groups as one token each, the last one first."""
         header, at = [], brace - 1
         while at >= 0:
             word = self.word(at)
@@ -219,7 +219,7 @@ class Source:
             elif word in ("else", "do", "try", ";"):
                 at += 1
             elif word == "{" and self.role.get(at) == "code":
-                at = self.pair[at] + 1  # its statements are found by themselves
+                at = self.pair[at] + 1  # its statements are found separately
             elif word in ("case", "default"):
                 while at < stop and self.word(at) != ":":
                     at += 1

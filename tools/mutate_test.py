@@ -25,7 +25,7 @@ def source(text):
 
 
 def after(body, operator=None):
-    """What one function's body becomes, each unit by itself."""
+    """The mutants of one function's body, each unit separately."""
     found = source("void f() {\n" + body + "\n}\n")
     return [mutant.after for mutant in found.mutants if operator in (None, mutant.operator)]
 

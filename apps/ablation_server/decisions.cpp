@@ -26,7 +26,7 @@ class UndecidedEngine final : public engine::EpollEngine<engine::Trigger::edge, 
   using engine::EpollEngine<engine::Trigger::edge, S, Undecided>::EpollEngine;
 };
 
-// What is decided, unless a setting takes it back.
+// The decisions of the engine, with the defaults that a setting can change.
 struct Rules {
   Undecided epoll;
   engine::UringOptions uring;

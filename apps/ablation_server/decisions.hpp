@@ -5,7 +5,7 @@
 //   ablation_server --engine io_uring --decision multishot_receive=off
 //
 // Thread     one.
-// Fails      names the option, its value and what it may be; or the engine, when it has none.
+// Fails      names the option, its value and the valid values; or the engine, when it has none.
 #pragma once
 
 #include <string>

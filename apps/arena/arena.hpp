@@ -1,9 +1,9 @@
 // The items of the benchmark, and the paths of its profiles.
 //
-// Owns       an Item all of it; a PricedItem borrows what it shows of one.
-// Borrows    the routes what they are given, for as long as they are served.
+// Owns       an Item all of it; a PricedItem borrows the fields of one.
+// Borrows    the routes borrow their arguments, for as long as they are served.
 // Thread     the handlers': any reactor's.
-// Fails      read_dataset() and open_table() name what is wrong, and where.
+// Fails      read_dataset() and open_table() name the mistake and its place.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// arena: KATANA's entry for HttpArena, written as the guides recommend and with what they leave at
-// its default.
+// arena: KATANA's entry for HttpArena, written as the guides recommend, with the default settings
+// of the guides.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -21,7 +21,7 @@ struct Addends {
 };
 KATANA_DESCRIBE(Addends, a, b)
 
-// What a number of orders of an item costs.
+// The price of an order: a number of pieces of one item.
 struct PricedItem {
   int id;
   std::string_view name, category;

@@ -16,16 +16,16 @@
 
 namespace katana::chat {
 
-// As a Member owns it.
+// The queue of one Member.
 class Backlog {
  public:
   // Lines that follow one another in a batch.
   struct Entry {
     Batch* batch;            // with a share, which pop() gives up
-    std::uint32_t begin;     // of the lines, in the batch
+    std::uint32_t begin;     // first byte of the lines, in the batch
     std::uint32_t size;      // their bytes
     std::uint32_t messages;  // lines that these are
-    std::uint32_t charged;   // of charged_bytes(): the entry, and the block if it is the last of it
+    std::uint32_t charged;   // for the entry; the block, too, in its last entry
     // The lines; they live as long as the entry.
     Bytes bytes() const noexcept { return batch->bytes().substr(begin, size); }
   };
@@ -36,9 +36,9 @@ class Backlog {
   Backlog& operator=(const Backlog&) = delete;
 
   bool empty() const noexcept { return first_ == entries_.size(); }
-  // Of the entries and of the blocks that they keep.
+  // The bytes of the list of entries and of the blocks that the entries keep.
   std::size_t charged_bytes() const noexcept { return charged_; }
-  // For the entries alone.
+  // The bytes of the list of entries alone.
   std::size_t list_bytes() const noexcept { return entries_.capacity() * sizeof(Entry); }
 
   // Takes a share of the batch. REQUIRES that `begin` and `size` are within it.

@@ -132,7 +132,7 @@ void ChatClient::list_members_to(Bytes room) {
 void ChatClient::rename(Bytes name) {
   const Naming naming = hub().rename(*this, name);
   if (naming == Naming::pending) {
-    wait_for_relay();  // what it says next it says by that name, or not
+    wait_for_relay();  // the next line waits for the decision about the name
   } else {
     tell_name(name, naming == Naming::given);
   }
@@ -180,7 +180,7 @@ void ChatClient::leave() noexcept {
   end({}, Loss::left);
 }
 
-// What the outbox has is still sent, so that nothing ends in the midst of a line.
+// The bytes in the outbox are still sent. No line is cut off in the middle.
 void ChatClient::on_too_slow(std::uint64_t messages_dropped) noexcept {
   loss_ = Loss::disconnected;
   reply(
@@ -206,7 +206,7 @@ void ChatClient::end(Bytes last_line, Loss otherwise) noexcept {
 
 void ChatClient::drain() noexcept {
   if (ending()) return;
-  hub().flush_for_end();  // what was said before comes before the farewell
+  hub().flush_for_end();  // earlier messages come before the farewell
   if (ending()) return;   // it was too much for this one
   const std::string& farewell = protocol_.options().farewell;
   end(farewell.empty() ? std::string() : fmt::format("* {}\n", farewell), Loss::draining);

@@ -1,17 +1,18 @@
-// ChatClient: one client of the chat, whatever transport carries its lines. It executes what the
-// client sends and delivers to the client what the hub of its reactor has for this member.
+// ChatClient: one client of the chat, whatever transport carries its lines. It executes the
+// client's lines, and delivers to the client the messages that its reactor's hub has for this
+// member.
 //
 // Owns       the machine and the member.
 // Borrows    the outbox of its connection, which outlives it.
 // Thread     its reactor's.
-// Allocates  its prefix; else as the hub does.
-// Fails      a connection above the limit is told so and ended; one whose reply finds no room is
-//            given up.
-// Invariant  what it says counts from the moment that its line is complete. A reply to a command
-//            may come before messages that wait for room.
+// Allocates  its prefix; otherwise as the hub does.
+// Fails      a connection above the limit gets a message and is ended. A connection whose reply
+//            finds no room is given up.
+// Invariant  a line of the client counts from the moment at which it is complete. A reply to a
+//            command may come before messages that wait for room.
 //
-// What a client sees, beside "[NAME] text" of others: lines that begin with "* " are the server's,
-// those that begin with "! " say why its own line was not accepted.
+// A client sees the lines of others as "[NAME] text". Lines that begin with "* " are the server's.
+// Lines that begin with "! " say why the client's own line was not accepted.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +59,7 @@ class ChatClient : protected Member {
   // There is room: moves there what waits. False: the reactor has no output blocks.
   bool refill() noexcept { return hub().refill(*this); }
   void drain() noexcept;
-  // What is queued for it keeps so much.
+  // The number of bytes that are queued for this client.
   std::size_t queued_bytes() const noexcept { return Hub::queued_bytes(*this); }
   // Gives up the backlog. False: there is none, and the connection is to be reset.
   bool shed() noexcept;
@@ -92,11 +93,11 @@ class ChatClient : protected Member {
 
   ChatProtocol& protocol_;
   Machine machine_;
-  // A line may be read when this is no more than the burst ahead of the present; each moves it on
-  // by its share of a second.
+  // A line may be read while this time is at most the burst ahead of the present. Each line moves
+  // it on by the line's share of a second.
   Instant rate_mark_{};
   Instant throttled_until_ = never;
-  Loss loss_ = Loss::left;  // what becomes of promises that are not kept
+  Loss loss_ = Loss::left;  // the kind of loss of promises that are not kept
 };
 
 }  // namespace katana::chat

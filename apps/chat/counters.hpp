@@ -33,8 +33,9 @@ class Count {
   std::atomic<std::uint64_t> value_ = 0;
 };
 
-// Why a message was not delivered to one of its recipients. What an engine had under way when the
-// connection went counts as lost, although the client may have it: that cannot be known.
+// The reasons why a message was not delivered to one of its recipients. Bytes that an engine was
+// sending when the connection was lost count as lost. The client may have received them, but the
+// server cannot know that.
 enum class Loss : std::uint8_t {
   slow_reader,   // its queue was full: the oldest messages in it went
   disconnected,  // its queue was full, and the policy is to disconnect
@@ -43,7 +44,7 @@ enum class Loss : std::uint8_t {
   bus,           // it was said on another server, and lost on its way from there
   count_,
 };
-// By Loss: values of a label of metrics.
+// The label values of metrics, by Loss.
 inline constexpr std::array<Bytes, static_cast<std::size_t>(Loss::count_)> loss_names = {
     "slow_reader", "disconnected", "left", "draining", "bus"};
 
@@ -52,15 +53,15 @@ struct HubCounters {
   Count message_bytes;  // as they were framed
   Count refused;        // lines that were not accepted
   Count due;            // one for each message and recipient
-  Count due_bytes;      // of these messages, as they were framed
-  Count delivered;      // of those, what the kernel took whole
-  // By Loss; one for each message and recipient.
+  Count due_bytes;      // bytes of these messages, as they were framed
+  Count delivered;      // the part of them that the kernel took whole
+  // The lost messages by Loss; one for each message and recipient.
   std::array<Count, static_cast<std::size_t>(Loss::count_)> dropped;
   Count batches;           // blocks that were framed
   Count relayed;           // batches handed to other reactors
   Count relay_waits;       // times that a reactor's share was full and senders had to wait
   Count throttles;         // times that a member had to wait for its rate
-  Count disconnects;       // of slow readers
+  Count disconnects;       // slow readers that were disconnected
   Count turned_away;       // connections above the limit
   Count timeouts;          // connections that were idle for too long
   Count pings;             // asked for

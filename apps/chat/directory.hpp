@@ -1,13 +1,13 @@
-// Directory: what all reactors of a chat server agree on: numbers, names, rooms.
+// Directory: the data that all reactors of a chat server share: numbers, names, rooms.
 //
-// Owns       the names, and for each room who is in it.
-// Borrows    what knows of other servers (attach()), until detach().
+// Owns       the names, and the members of each room.
+// Borrows    the RemoteMembers (attach()), until detach().
 // Thread     any. Joining, leaving, naming and asking take a mutex; a message does not.
-// Allocates  when somebody joins or takes a name.
-// Fails      join() when there are rooms_max rooms, take_name() when somebody has it.
+// Allocates  when a member joins or takes a name.
+// Fails      join() when there are rooms_max rooms, take_name() when another member has the name.
 // Invariant  numbers are given in the order of admit(), and no two of the servers of one chat give
-//            the same (set_numbering()). A name is somebody's once; the names USER1, USER2, …
-//            cannot be taken. A room exists while somebody is in it, the lobby always.
+//            the same (set_numbering()). A name belongs to one member at a time; the names USER1,
+//            USER2, … cannot be taken. A room exists while a member is in it, the lobby always.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace katana::chat {
 
-inline constexpr Bytes lobby_name = "lobby";  // where everybody begins; it never ends
+inline constexpr Bytes lobby_name = "lobby";  // every member begins here; it never ends
 
 // The generation tells a room from earlier ones in its place.
 struct RoomKey {
@@ -33,21 +33,21 @@ struct RoomKey {
   bool operator==(const RoomKey&) const = default;
 };
 
-// What who() knows of a room, other servers included.
+// The answer of who() about a room, other servers included.
 struct Presence {
-  std::string room;                // that who() was asked for
-  std::uint64_t members = 0;       // of all servers
-  std::vector<std::string> names;  // of the first to come, as many as were asked for
+  std::string room;                // the room that who() was asked for
+  std::uint64_t members = 0;       // on all servers
+  std::vector<std::string> names;  // the first members, at most names_max
 };
 
-// Somebody as /who tells of them.
+// A member, as /who names it.
 struct Person {
-  std::uint64_t number = 0;  // of the connection: it is the n of USERn
+  std::uint64_t number = 0;  // the connection's number: the n of USERn
   std::string name;          // "USER12", or the name that was taken
   bool operator==(const Person&) const = default;
 };
 
-// Who is in the rooms of other servers of the same chat.
+// The members in the rooms of other servers of the same chat.
 class RemoteMembers {
  public:
   // Returns how many are in the room, and adds the first of them. From any thread, in a call of
@@ -59,9 +59,9 @@ class RemoteMembers {
   ~RemoteMembers() = default;
 };
 
-// A room in which somebody came, went or took a name.
+// A room in which a member came, left or took a name.
 struct ChangedRoom {
-  std::string name;           // of the room
+  std::string name;           // the room's name
   RoomKey key;                // the lobby's if there is no such room any more
   std::uint32_t members = 0;  // 0: there is no such room any more, or the lobby is empty
   std::vector<Person> first;  // to come, as many as were asked for
@@ -89,13 +89,14 @@ class Directory {
   std::uint64_t admitted() const noexcept { return number_.load(std::memory_order_relaxed); }
 
   // ---- other servers of the same chat ----
-  // `on_change(context)` is called, from any thread and in a call of the directory, when there is
-  // something to take_changed(); not again before that was called. REQUIRES that what was attached
-  // before is detached.
+
+  // `on_change(context)` is called when there is something to take_changed(), from any thread and
+  // in a call of the directory. It is not called again before take_changed() was called. REQUIRES
+  // that nothing is attached.
   void attach(const RemoteMembers& remote, void (*on_change)(void*) noexcept, void* context);
   void detach() noexcept;
   std::vector<ChangedRoom> take_changed(std::size_t names_max);
-  // What is said in the room goes to `reactor` too, until the room is gone.
+  // Messages in the room go to `reactor` too, until the room is gone.
   void set_outward(RoomKey room, unsigned reactor) noexcept;
 
   // Place and generation 0: it is there from the beginning.
@@ -109,16 +110,16 @@ class Directory {
   std::string name_of(RoomKey room) const;
   std::uint32_t rooms() const;
 
-  // False: somebody here has it, or it is of the form USERn. Other servers are not asked.
+  // False: a member here has it, or it is of the form USERn. Other servers are not asked.
   bool take_name(Bytes name);
-  // Anybody may take it from here on; nothing happens if it was free.
+  // Frees the name; nothing happens if it was free.
   void give_name(Bytes name);
-  // As who() tells it.
+  // Sets the name that who() reports.
   void rename(RoomKey room, std::uint64_t number, Bytes name);
-  // Somebody has another number from here on.
+  // Gives a member another number.
   void renumber(RoomKey room, std::uint64_t number, std::uint64_t now, Bytes name);
 
-  // As many as have members counted by members_on().
+  // The number of reactors whose members members_on() counts.
   unsigned reactors() const noexcept { return reactors_; }
   // Members that `reactor` has in the room: a moment later it may have others.
   std::uint32_t members_on(RoomKey room, unsigned reactor) const noexcept {

@@ -1,26 +1,26 @@
-// FairTurn: who may say how much in one turn of a hub, when more is to be said than the turn holds.
+// FairTurn: the share of each sender in one turn of a hub, when there is more than the turn holds.
 //
 //   0 ─────────────── open ────────────────────┬──────── reserve ────────┤ bytes_max
 //   whoever waited, each its share of it;      │ those who have said no more than their part
 //   then whoever comes                         │ of the reserve in this turn
 //
-// A turn holds bytes_max. Three quarters of it are divided by the number of those who wait when the
-// turn begins: somebody who waits alone gets all of them. The last quarter is kept for those who
-// say little: it is divided by the number of those who spoke in the last turn, and a sender that
-// has said less than its part of it may speak until the turn is full. Therefore a sender that takes
-// every turn as far as it may leaves room for a line of everybody else, in the turn in which the
-// line arrives.
+// A turn holds bytes_max. Three quarters of it are divided by the number of senders that wait when
+// the turn begins. A sender that waits alone gets all of them. The last quarter is kept for senders
+// that say little. It is divided by the number of senders in the last turn. A sender that has said
+// less than its part of it may speak until the turn is full. A sender that uses all that every turn
+// allows therefore leaves room for a line of each other sender. That line is said in the turn in
+// which it arrives.
 //
-// No sender starves: those who wait go on in the order in which they began to, those who were
-// refused before they had said a word in front of those who had. A sender that waits because it
-// has had its share has no part of the reserve until it has caught up, and no more of them go on in
-// a turn than have room for a line there, by the last that each has said.
+// No sender starves. Waiting senders go on in the order in which they began to wait. Those that
+// were refused before their first line in the turn come before those that had said one. A sender
+// that waits because it has used its share has no part of the reserve until it has caught up. In
+// each turn, only as many senders go on as have room for a line, judged by the last line of each.
 //
 // Owns       numbers. Lists through its speakers.
 // Borrows    speakers, from wait() until they are let on or forgotten.
 // Thread     its reactor's.
 // Allocates  never.
-// Invariant  what is said in a turn is less than bytes_max and one line.
+// Invariant  the bytes said in a turn are fewer than bytes_max and one line.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 
 namespace katana::chat {
 
-// What a turn knows of one that may speak.
+// The state of one sender within a turn.
 class Sender {
  public:
   Sender() = default;
@@ -58,7 +58,7 @@ class Sender {
   Sender* prev_ = this;
   Sender* next_ = this;
   std::uint64_t turn_ = 0;        // in which it said
-  std::size_t said_bytes_ = 0;    // so much
+  std::size_t said_bytes_ = 0;    // bytes in this turn
   std::size_t line_bytes_ = 0;    // and of that, last
   std::uint64_t spent_turn_ = 0;  // in which it has no part of the reserve
   bool spent_ = false;            // it has waited since it had its share
@@ -69,7 +69,7 @@ class FairTurn {
  public:
   explicit FairTurn(std::size_t bytes_max) noexcept { set_bytes_max(bytes_max); }
 
-  // Before anybody speaks.
+  // Sets the size of a turn, before any sender speaks.
   void set_bytes_max(std::size_t bytes) noexcept {
     bytes_max_ = bytes;
     open_bytes_max_ = bytes - bytes / 4;
@@ -77,11 +77,11 @@ class FairTurn {
   }
   std::size_t bytes_max() const noexcept { return bytes_max_; }
 
-  // Whether it may say one line more in this turn.
+  // True if the sender may say one line more in this turn.
   bool allows(const Sender& speaker) const noexcept {
     const std::size_t own = speaker.turn_ == turn_ ? speaker.said_bytes_ : 0;
     if (own < part_bytes_ && speaker.spent_turn_ != turn_) return said_bytes_ < bytes_max_;
-    // By the line before: who is first in every turn would else have a line more than its share.
+    // Judged by the line before: the first sender of every turn would otherwise get an extra line.
     const bool has_share = own == 0 || own + speaker.line_bytes_ <= share_bytes_;
     return has_share && said_bytes_ < open_bytes_max_;
   }
@@ -95,7 +95,7 @@ class FairTurn {
     speaker.said_bytes_ += bytes;
     speaker.line_bytes_ = bytes;
   }
-  // The next turn begins. REQUIRED soon after somebody was not allowed to speak.
+  // The next turn begins. REQUIRED soon after a sender was not allowed to speak.
   void begin() noexcept {
     ++turn_;
     said_bytes_ = 0;
@@ -103,7 +103,7 @@ class FairTurn {
     senders_ = 0;
   }
 
-  // Somebody waits: begin() and let_on() are due.
+  // True if a sender waits: begin() and let_on() are due.
   bool anybody_waits() const noexcept { return waiting_ != 0; }
   // Is let on by let_on(), in its turn.
   void wait(Sender& speaker) noexcept {
@@ -119,9 +119,9 @@ class FairTurn {
     --waiting_;
   }
 
-  // Lets on those who wait and are allowed to speak. `tell` is called for each, the one that has
-  // waited longest last; then `go_on` for each, that one first. go_on() may have anybody wait, or
-  // forgotten; tell() neither.
+  // Lets on the waiting senders that are allowed to speak. `tell` is called for each, for the one
+  // that has waited longest last. Then `go_on` is called for each, for that one first. go_on() may
+  // make any sender wait or be forgotten; tell() must not.
   template <class Tell, class GoOn>
   void let_on(Tell&& tell, GoOn&& go_on) noexcept {
     Ends ready;
@@ -152,7 +152,7 @@ class FairTurn {
       if (speaker.spent_) {
         const std::size_t most = std::max(share_bytes_, speaker.line_bytes_);
         if (most > left && left != open_bytes_max_) {
-          left = 0;  // nor does anybody that waits behind it
+          left = 0;  // nor does any sender behind it
           continue;
         }
         left -= std::min(left, most);
@@ -165,11 +165,11 @@ class FairTurn {
 
   std::size_t bytes_max_ = 0;
   std::size_t open_bytes_max_ = 0;
-  std::size_t share_bytes_ = 0;  // of what is open, for each of those who waited
-  std::size_t part_bytes_ = 0;   // of the reserve, for each
+  std::size_t share_bytes_ = 0;  // part of the open bytes, for each waiting sender
+  std::size_t part_bytes_ = 0;   // part of the reserve, for each
   std::uint64_t turn_ = 1;
   std::size_t said_bytes_ = 0;
-  std::size_t senders_ = 0;  // that have said something in this turn
+  std::size_t senders_ = 0;  // senders that have said something in this turn
   std::size_t waiting_ = 0;
   Ends unheard_;  // were refused before they had said anything in that turn
   Ends heard_;

@@ -1,15 +1,15 @@
-// History: what was said last in each room of a server, for those who join.
+// History: the last messages in each room of a server, for members that join.
 //
-// A batch that is said, or comes from another server, is kept as it is: the block that its
-// recipients have. Each has a number, so that a member that was given the history is not given the
-// same again by a reactor that is a little behind.
+// A batch that is said here, or comes from another server, is kept unchanged, in the block that its
+// recipients have. Each batch has a number. A reactor that is a little behind then does not give a
+// member messages that the member has already read in the history.
 //
 // Owns       a share of the blocks of its batches.
 // Thread     any, under one mutex; a batch takes it once. A server without a history has none.
 // Allocates  an entry for each batch.
 // Fails      std::bad_alloc.
-// Invariant  of a room at most messages_max messages and the batch in which they begin, and blocks
-//            of bytes_max and one block, are kept; of a room that has ended nothing.
+// Invariant  a room keeps at most messages_max messages and the batch in which they begin. Its
+//            blocks are at most bytes_max and one block. A room that has ended keeps nothing.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct Relayed;
 
 // For each room.
 struct HistoryOptions {
-  std::uint32_t messages_max = 0;     // that who joins is told; 0: there is no history
-  std::size_t bytes_max = 64 * 1024;  // of a room
+  std::uint32_t messages_max = 0;     // told to a member that joins; 0: there is no history
+  std::size_t bytes_max = 64 * 1024;  // for each room
 };
 
 class History {
@@ -54,15 +54,16 @@ class History {
   History(const History&) = delete;
   History& operator=(const History&) = delete;
 
-  // As it was made with; any thread.
+  // The options of construction; any thread.
   const HistoryOptions& options() const noexcept { return options_; }
 
   // Its number; Relayed::sequence is not looked at.
   std::uint64_t add(const Relayed& said, Origin origin);
   std::uint64_t add(const Relayed& said) { return add(said, Origin{0, 0}); }
-  // Of a batch that was said here, once it is known.
+  // Sets the origin of a batch that was said here, once the origin is known.
   void set_origin(RoomKey room, std::uint64_t sequence, Origin origin);
-  // In front of what there is. REQUIRES whole lines. Returns those of them that are wanted.
+  // Puts messages in front of the present ones. REQUIRES whole lines. Returns those that are
+  // wanted.
   Recent put_in_front(RoomKey room, const std::vector<Kept>& kept);
   Recent recent(RoomKey room) const;
   // For another server, the oldest first: of what has an origin, or a number up to `before`.
@@ -83,7 +84,7 @@ class History {
     Origin origin;
     Bytes lines() const noexcept { return block->bytes().substr(begin, size); }
   };
-  // The number of what was said before there was a history here.
+  // The number of messages from before there was a history here.
   static constexpr std::uint64_t before_all = 1;
   struct Room {
     std::uint32_t generation = 0;

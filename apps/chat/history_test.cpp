@@ -1,4 +1,4 @@
-// What a room's history keeps, tells and forgets, alone and under several threads.
+// The history of a room: kept messages, replies and limits, alone and under several threads.
 #include "apps/chat/history.hpp"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ TEST(History, puts_what_others_had_in_front_as_far_as_it_is_wanted) {
   EXPECT_EQ(history.put_in_front(lobby, before).messages, 0U) << "there is no more room";
   say(history, lobby, "e\n");
   EXPECT_EQ(history.recent(lobby).lines, "b\nc\nd\ne\n");
-  // What came from elsewhere has its origin, and may be told on.
+  // A batch from another server keeps its origin, and may be told on.
   EXPECT_EQ(history.kept(lobby, 0, 1 << 20).front().origin.node, 2U);
 }
 

@@ -96,7 +96,7 @@ bool Hub::join(Member& member, Bytes room) {
     leave(member);
   }
   LocalRoom& joined = local(*key);
-  if (joined.draft != nullptr) seal(joined);  // what was said before is not for the member
+  if (joined.draft != nullptr) seal(joined);  // the member does not get earlier messages
   member.room_ = *key;
   member.index_ = static_cast<std::uint32_t>(joined.members.size());
   joined.members.push_back(&member);
@@ -146,7 +146,7 @@ void Hub::recall(Member& member) {
 void Hub::leave(Member& member) noexcept {
   if (member.index_ == Member::nowhere) return;
   LocalRoom& room = rooms_[member.room_.place];
-  if (room.draft != nullptr) seal(room);  // it may be in there, and is to get what was said so far
+  if (room.draft != nullptr) seal(room);  // the member may have to get the messages so far
   // To be sealed may have been too much for it.
   if (member.index_ != Member::nowhere) detach(member);
 }
@@ -168,8 +168,8 @@ void Hub::remove(Member& member, Loss why) noexcept {
   if (member.index_ != Member::nowhere && options_.notices) announce(member, "left");
   leave(member);
   (void)drop_backlog(member, why);
-  // What is told as a gap is counted already. Of the outbox, a message is lost unless its last byte
-  // was taken; lines that are not messages are the outbox's own, and retained by nothing.
+  // Messages told as a gap are counted already. A message in the outbox is lost unless its last
+  // byte was taken. Lines that are not messages are the outbox's own, and nothing retains them.
   std::uint64_t lost = 0;
   member.outbox_.for_each_pending([&lost](Bytes bytes, const Retained* memory) {
     if (memory != nullptr) lost += static_cast<std::uint64_t>(std::ranges::count(bytes, '\n'));
@@ -187,7 +187,8 @@ void Hub::let_publish() noexcept {
   if (overflow_batches_ != 0) return;
   fair_turn_.let_on([](Sender& speaker) { static_cast<Member&>(speaker).on_may_publish(); },
                     [](Sender& speaker) { static_cast<Member&>(speaker).on_turn(); });
-  // Those who were let on may have nothing to say after all, and no other sender begin a turn.
+  // Senders that were let on may have nothing to say after all, and no other sender may begin a
+  // turn.
   if (fair_turn_.anybody_waits()) flush_this_turn();
 }
 
@@ -305,7 +306,7 @@ void Hub::deliver_relayed(const Relayed& relayed, Batch& batch) {
     tap_->on_relayed(relayed, batch);
     return;
   }
-  // Everybody may have left meanwhile, and others have made a room in that place.
+  // All members may have left meanwhile, and others have made a room in that place.
   LocalRoom* const room = find_room(relayed.room);
   if (room == nullptr) return;
   if (HeldMemory* const memory = turn_.memory()) batch.charge_to(*memory);
@@ -325,9 +326,9 @@ void Hub::deliver_around_own(Member& member, Batch& batch, const Draft& draft) {
     if (draft.spans[at].begin != behind_last) ++places;
     behind_last = draft.spans[at].end;
   }
-  // A reference keeps the whole block: a member that has said most of it itself gets a copy of the
-  // rest, so that what it is charged for is at most twice what it is to receive. So does one whose
-  // lines lie here and there: many small references cost more than a copy, and more memory.
+  // A reference keeps the whole block. A member that has said most of it gets a copy of the rest.
+  // Its charge is then at most twice the bytes that it receives. A member whose lines are scattered
+  // gets a copy, too: many small references cost more time and memory than a copy.
   if (own_bytes == draft.size) return;
   if (own_bytes > draft.size / 2 || places > own_places_max) {
     deliver_copy(member, batch, draft);
@@ -336,7 +337,7 @@ void Hub::deliver_around_own(Member& member, Batch& batch, const Draft& draft) {
   std::uint32_t begin = 0;
   std::uint32_t first = 0;
   const auto promise_until = [&](std::uint32_t end, std::uint32_t index) {
-    // In the midst of this the member may turn out to be too slow, and is then none any more.
+    // Meanwhile the member may turn out to be too slow, and be removed.
     if (end != begin && member.index_ != Member::nowhere) {
       promise(member, batch, begin, end - begin, index - first);
     }
@@ -468,7 +469,7 @@ std::uint64_t Hub::drop_backlog(Member& member, Loss why) noexcept {
   return dropped;
 }
 
-// The gap lies between what the outbox had and what the backlog has left.
+// The gap lies between the lines of the outbox and the rest of the backlog.
 bool Hub::report_gap(Member& member) noexcept {
   if (member.gap_ == 0 && member.missed_ == 0) return true;
   const auto tell = [&member](std::uint64_t& count, Bytes why) {
@@ -580,8 +581,8 @@ void Hub::take_from(Relay& relay, bool all) noexcept {
   if (ring) incoming.from->turn_.post(relay.writable_doorbell());
 }
 
-// Among several that have more than a turn holds each gets the same in the next, and one that had
-// to wait without having been asked at all comes first.
+// If several relays have more than a turn holds, each gets the same share of the next turn. A relay
+// that had to wait without having been asked at all comes first.
 void Hub::ask_those_left() noexcept {
   const auto post = [this](bool asked) {
     for (Relay* const each : left_for_next_turn_) {

@@ -1,32 +1,32 @@
-// Hub: the rooms of one reactor: frames what is said once, and lets every recipient refer to it.
+// Hub: the rooms of one reactor: frames each message once, and lets every recipient refer to it.
 //
-// What is said in a room within a turn is gathered into a draft. When everything of the turn has
-// arrived the draft is sealed into a batch (batch.hpp), and every member's outbox refers to it,
-// but for the parts that the member has said itself: one reference each, one gathered send each,
-// no copy. Hubs of other reactors with members in the room get the batch through a relay
-// (relay.hpp).
+// Messages in a room within a turn are gathered into a draft. When all input of the turn has
+// arrived, the draft is sealed into a batch (batch.hpp). Every member's outbox refers to the batch,
+// except for the parts that the member has said itself. Each member costs one reference and one
+// gathered send, without a copy. Hubs of other reactors with members in the room get the batch
+// through a relay (relay.hpp).
 //
 //   publish ──> draft ──flush──> batch ──┬─> outbox ──────────> sent
 //                                        ├─> backlog ──refill─> outbox   the reader is slow
 //                                        └─> relay ──> hub of another reactor
 //
 // Slow readers: the outbox takes window_bytes, the backlog the rest up to queue_bytes_max in all.
-// Beyond it, by SlowReader, the oldest batches of the backlog go and the member is told how many
-// messages those were, or the member goes. Other members do not notice. What comes to a member in
-// one turn, from here or from other reactors, is less than its queue holds: a member that reads
-// loses nothing.
+// Beyond it, SlowReader decides. Either the oldest batches of the backlog are dropped and the
+// member is told the number of messages, or the member is disconnected. Other members do not
+// notice. The messages for a member in one turn, from all reactors, are smaller than its queue: a
+// member that reads loses nothing.
 //
 // Owns       drafts, and batches until their recipients have them.
-// Borrows    members, from join() to remove(); the directory; the turn; the history and who asks
-//            other servers, if there are any.
+// Borrows    members, from join() to remove(); the directory; the turn; the history and the client
+//            of other servers, if there are any.
 // Thread     its reactor's.
 // Allocates  blocks for batches, from the recycler; backlogs.
 // Fails      std::bad_alloc, as everything that grows.
-// Invariant  what one member says reaches every recipient in its order, whole, once, or is counted
-//            as dropped for that recipient. A batch lies in one block, whatever the number of
-//            recipients. Who has joined when something is said gets it; a member that joins or
-//            leaves does so between batches. With notices, the others are told of it, but not of a
-//            member that goes because it reads too slowly.
+// Invariant  each message of a member reaches every recipient in order, whole and once, or is
+//            counted as dropped for that recipient. A batch lies in one block, whatever the number
+//            of recipients. A message goes to all members that have joined when it is said; members
+//            join and leave between batches. With notices, the others are told of it, but not of a
+//            member that is disconnected because it reads too slowly.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@
 
 namespace katana::chat {
 
-// What is dropped when a member's queue is full.
+// The choice of what to drop when a member's queue is full.
 enum class SlowReader : std::uint8_t {
   drop,        // its oldest messages
   disconnect,  // it
@@ -58,7 +58,7 @@ inline constexpr std::size_t queue_bytes_min = 64 * 1024;
 // The most that fit_queue() makes a turn, and a send, of.
 inline constexpr std::size_t turn_bytes_most = 256 * 1024;
 
-// Is told of what somebody who runs the server would like to know. Calls come from reactors.
+// Receives events for operators. Calls come from reactors.
 class Observer {
  public:
   // A reader that kept up so far does so no more. Not said again before it has caught up.
@@ -69,25 +69,26 @@ class Observer {
   ~Observer() = default;
 };
 
-// Of each of the hubs that are connected; what it refers to is borrowed.
+// The options of each of the hubs that are connected; objects that they refer to are borrowed.
 struct HubOptions {
   SlowReader slow_reader = SlowReader::drop;  // when queue_bytes_max is reached
-  // Of one member, outbox and backlog together.
+  // The most bytes for one member, outbox and backlog together.
   std::size_t queue_bytes_max = 4 * turn_bytes_most;
-  // Of that, what the outbox refers to, and can therefore not be dropped any more: one gathered
-  // send, which is cheapest when it takes a whole turn. At most a quarter.
+  // The part of them that the outbox refers to, which can no longer be dropped. It is sent in one
+  // gathered send, which is cheapest when it takes a whole turn. At most a quarter.
   std::size_t window_bytes = turn_bytes_most;
-  // What is said in one turn; half of it by this reactor's members where there are others. The rest
-  // waits for the next, so that what was said is sent before more is read. At most a quarter of
-  // the queue, so that a member that has not read for a moment loses nothing of the next turns.
+  // The most bytes said in one turn; half of it by this reactor's members if there are other
+  // reactors. The rest waits for the next turn: messages are then sent before more is read. At most
+  // a quarter of the queue. A member that has not read for a moment then loses nothing of the next
+  // turns.
   std::size_t turn_bytes_max = turn_bytes_most;
   std::size_t line_bytes_max = 8 * 1024;
   // On their way from one reactor to another.
   std::uint32_t relay_batches_max = 256;  // a power of two
-  // Whether a room is told who joins and leaves.
+  // True: members of a room are told when others join and leave.
   bool notices = false;
   Observer* observer = nullptr;
-  // What was said last in each room, of all hubs; null: not told.
+  // The last messages in each room, of all hubs; null: members are not told.
   History* history = nullptr;
   // Null: there are no other servers.
   NameAuthority* names = nullptr;
@@ -96,24 +97,24 @@ struct HubOptions {
   void fit_queue(std::size_t bytes) noexcept;
 };
 
-// What becomes of a wish for a name.
+// The result of a request for a name.
 enum class Naming : std::uint8_t {
   given,    // the member has it
   taken,    // it is taken, or must not be taken
   pending,  // the other servers are asked; Member::on_name_decided() follows
 };
 
-// What somebody on another thread has a hub do.
+// An order that another thread gives to a hub.
 struct HubOrder {
-  // What it does, and which members it reads.
+  // The action of an order, and the members that it reads.
   enum class Kind : std::uint8_t {
     miss,         // `count` messages of other servers in `room` will not come
-    decide_name,  // of the claim `count`: `name`, given if `granted`
+    decide_name,  // decides the claim `count`: `name`, given if `granted`
     lose_name,    // the member with `name` loses it
     renumber,     // numbers of the slot `count` are of the slot `other`, of `stride` slots
     recall,       // `name` has `count` lines of the history of `room`
   };
-  Kind kind = Kind::miss;    // says what the others mean
+  Kind kind = Kind::miss;    // the kind defines the other fields
   RoomKey room = {};         // miss, recall: whose members are told
   std::uint64_t count = 0;   // messages, the token of a claim, or a slot
   std::uint64_t other = 0;   // renumber: the slot that they have now
@@ -122,7 +123,7 @@ struct HubOrder {
   std::string name = {};     // a name, or lines of the history
 };
 
-// What a hub needs of its reactor.
+// The services of the reactor that a hub needs.
 class Turn {
  public:
   // Runs the message once everything that this turn brings has arrived.
@@ -156,12 +157,12 @@ class Hub {
   // the member stays where it is.
   bool join(Member& member, Bytes room);
   Naming rename(Member& member, Bytes name);
-  // For a room with a history: what was said in it last, if it is known already. After join().
+  // Gives the member the last messages of a room with a history, if they are known. After join().
   void recall(Member& member);
   // Takes the member out of its room: nothing more is promised to it.
   void leave(Member& member) noexcept;
-  // The member is about to be destroyed. What it was promised and its outbox still has, or its
-  // backlog, is counted as lost.
+  // The member is about to be destroyed. Messages that its outbox or its backlog still has are
+  // counted as lost.
   void remove(Member& member, Loss why) noexcept;
 
   // ---- messages ----
@@ -175,14 +176,15 @@ class Hub {
   // line_bytes_max.
   void publish(Member& member, Bytes text);
 
-  // What is drafted becomes batches, now.
+  // Turns the drafts into batches now.
   void flush() noexcept;
-  // The same, with all that other reactors have handed over: members are about to end.
+  // The same, with all batches that other reactors have handed over: members are about to end.
   void flush_for_end() noexcept;
-  // The member's outbox has room: moves there what fits. False: the reactor has no output blocks.
+  // The outbox of the member has room: moves there as much as fits. False: the reactor has no
+  // output blocks.
   bool refill(Member& member) noexcept;
-  // All of the backlog, whatever the window: the connection ends once that is sent. What finds no
-  // output block is counted as lost.
+  // Moves all of the backlog, whatever the window: the connection ends once it is sent. Messages
+  // for which there is no output block are counted as lost.
   void refill_for_end(Member& member, Loss otherwise) noexcept;
 
   // ---- other servers ----
@@ -196,7 +198,7 @@ class Hub {
   bool may_pass_on() const noexcept { return overflow_batches_ < options_.relay_batches_max; }
 
   // ---- for when memory is scarce ----
-  // What the member's queue keeps of batches, and of the list of them.
+  // The bytes of batches, and of the list of them, that the member's queue keeps.
   static std::size_t queued_bytes(const Member& member) noexcept {
     // A block that the outbox refers to a part of is at most twice that part.
     return 2 * member.outbox_.pending() + member.backlog_.charged_bytes();
@@ -208,9 +210,9 @@ class Hub {
   Directory& directory() noexcept { return directory_; }
   // Written on its reactor's thread, read from any.
   HubCounters& counters() noexcept { return counters_; }
-  // As it was made with; any thread.
+  // The options of construction; any thread.
   const HubOptions& options() const noexcept { return options_; }
-  // That of its reactor, from 0 on; a bridge's is behind those.
+  // The index of its reactor, from 0 on; a bridge's is behind those.
   unsigned index() const noexcept { return index_; }
 
  private:
@@ -222,9 +224,9 @@ class Hub {
     std::uint32_t end;
     std::uint32_t next_of_member;
   };
-  // What was said in a room since the last batch.
+  // The messages in a room since the last batch.
   struct Draft {
-    std::uint64_t number = 0;  // of this use; no two drafts have the same
+    std::uint64_t number = 0;  // the number of this use; no two drafts have the same
     RoomKey room;
     std::size_t size = 0;
     std::vector<Span> spans;
@@ -279,7 +281,7 @@ class Hub {
   void let_publish() noexcept;
   void relay(const Relayed& relayed);
   void push_overflow() noexcept;
-  // Of what it holds, as much as this turn has room for.
+  // Takes as many batches of the relay as this turn has room for.
   void take_from(Relay& relay, bool all) noexcept;
   void ask_those_left() noexcept;
   void flush_this_turn() noexcept;
@@ -306,8 +308,8 @@ class Hub {
   std::uint64_t draft_number_ = 0;
   std::size_t draft_bytes_max_;
   FairTurn fair_turn_;
-  // Of what other reactors' members have said, in this turn; at most fair_turn_.bytes_max(), and of
-  // that each of those that had more than the last turn held the same share.
+  // The bytes taken from other reactors in this turn, at most fair_turn_.bytes_max(). Each relay
+  // that had more than the last turn held gets the same share of them.
   std::size_t taken_bytes_ = 0;
   std::size_t relay_share_bytes_ = SIZE_MAX;
   bool flush_due_ = false;

@@ -1,4 +1,4 @@
-// Who gets how much of a turn, counted in turns: no time, no sockets.
+// The shares of senders in a turn, counted in turns: no time, no sockets.
 #include <map>
 
 #include "apps/chat/hub_fixture_test.hpp"
@@ -6,9 +6,9 @@
 namespace katana::chat {
 namespace {
 
-// Clients with lines to say. Within a turn those that waited are read first, in the order that the
-// hub asks for, and then the others in the order in which they came: the flooding sender comes
-// first.
+// Clients with lines to say. Within a turn the clients that waited are read first, in the order
+// that the hub asks for. The others follow in the order in which they came: the flooding sender
+// comes first.
 class FairTest : public HubTest {
  protected:
   explicit FairTest(const HubOptions& options = small_options(), unsigned reactors = 1)
@@ -18,7 +18,7 @@ class FairTest : public HubTest {
     TestMember* member = nullptr;
     unsigned reactor = 0;
     std::deque<std::string> lines = {};
-    std::size_t endless_bytes = 0;  // of each line, for one that never stops; else 0
+    std::size_t endless_bytes = 0;  // bytes of each line of an endless sender; otherwise 0
     bool waits = false;
     std::size_t said_lines = 0;
     std::vector<std::size_t> said_in = {};  // the turns
@@ -102,7 +102,7 @@ TEST_F(FairTest, a_line_is_delivered_in_the_turn_in_which_it_arrives_whatever_a_
     turn();
     for (Client* const each : honest) late += each->lines.size();
     const std::size_t got = count_lines(reader.take_all()).size();
-    if (turns != 0) {  // 200 bytes of each other member are what is left to it
+    if (turns != 0) {  // the 200 bytes of each other member leave this share to it
       EXPECT_EQ(got, 21U) << turns;
       EXPECT_GE((flood.said_lines - before) * 509, hub().options().turn_bytes_max / 2) << turns;
     }
@@ -187,7 +187,7 @@ TEST_F(FairTest, a_line_that_found_the_turn_full_is_in_the_next) {
   honest.lines.emplace_back("now");
   turn();
   (void)reader.take_all();
-  for (int turns = 0; turns < 11; ++turns) turn();  // those that came before it: three in each
+  for (int turns = 0; turns < 11; ++turns) turn();  // the senders before it: three in each turn
   EXPECT_TRUE(honest.lines.empty());
   for (std::size_t turns = 0; turns < 50; ++turns) {
     honest.lines.emplace_back("now");

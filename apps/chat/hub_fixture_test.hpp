@@ -19,7 +19,7 @@
 
 namespace katana::chat {
 
-// What was deferred or posted, until run().
+// Keeps deferred and posted messages until run().
 class TestTurn final : public Turn {
  public:
   void defer(Message& message) noexcept override { deferred_.push_back(&message); }

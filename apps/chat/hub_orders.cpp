@@ -1,4 +1,4 @@
-// What other threads have a hub do: what the other servers of the chat have said of its members.
+// Orders of other threads to a hub: messages of the other servers of the chat about its members.
 #include <fmt/format.h>
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What other threads order of a hub: messages that were missed, names, numbers, history.
+// Orders of other threads to a hub: missed messages, names, numbers, history.
 #include <thread>
 
 #include "apps/chat/hub_fixture_test.hpp"
@@ -7,7 +7,7 @@
 namespace katana::chat {
 namespace {
 
-// The other servers: what they were asked, until a test answers.
+// The other servers: keeps their questions until a test answers.
 class Others final : public NameAuthority {
  public:
   void claim(unsigned hub, std::uint64_t token, Bytes name) override {

@@ -288,7 +288,7 @@ TEST_F(HubTest, beyond_its_bound_a_slow_reader_loses_its_oldest_messages_whole_a
   const std::string notice =
       "* " + std::to_string(dropped) + " messages were dropped because you read too slowly\n";
   ASSERT_NE(got.find(notice), std::string::npos);
-  // What the outbox had comes first, then the notice, then the newest.
+  // The contents of the outbox come first, then the notice, then the newest messages.
   const std::string first = "[USER1] " + std::string(6000, 'a') + "\n";
   EXPECT_TRUE(got.starts_with(first + first + notice));
   EXPECT_TRUE(got.ends_with("[USER1] " + std::string(6000, 'j') + "\n"));
@@ -388,7 +388,7 @@ TEST_F(DisconnectTest, beyond_its_bound_a_slow_reader_is_no_member_any_more) {
   }
   EXPECT_EQ(slow.ended_as_too_slow, 1);
   EXPECT_EQ(slow.dropped_as_too_slow, hub().counters().of(Loss::disconnected).value());
-  EXPECT_EQ(slow.outbox().pending(), 2 * 6009U);  // what was promised for good
+  EXPECT_EQ(slow.outbox().pending(), 2 * 6009U);  // the bytes that can no longer be dropped
   EXPECT_EQ(hub().counters().members.value(), 2U);
   EXPECT_EQ(listener_.slow, std::vector<std::uint64_t>{2});
   EXPECT_EQ(directory_.who(lobby_name, 10)->members, 2U);
@@ -422,7 +422,7 @@ TEST_F(HubTest, a_queue_that_memory_is_too_scarce_for_is_dropped_and_its_reader_
     end_turn();
   }
   EXPECT_TRUE(hub().drop_for_memory(slow));
-  EXPECT_FALSE(hub().drop_for_memory(slow));  // what the outbox has cannot be dropped
+  EXPECT_FALSE(hub().drop_for_memory(slow));  // bytes in the outbox cannot be dropped
   EXPECT_EQ(hub().counters().of(Loss::slow_reader).value(), 4U);
   EXPECT_LE(turns_[0].held.used(), std::size_t{16} * 1024);
   EXPECT_NE(slow.take_all().find("* 4 messages were dropped"), std::string::npos);
@@ -562,7 +562,7 @@ TEST_F(RelayTest, members_that_end_get_what_was_left_for_the_next_turn) {
   EXPECT_EQ(hub(1).counters().due.value(), 2U);
   hub(1).flush_for_end();
   EXPECT_EQ(reader.take_all().size(), 4 * 8009U);
-  EXPECT_EQ(turns_[1].posted(), 0U);  // no sender is asked for what was taken
+  EXPECT_EQ(turns_[1].posted(), 0U);  // no sender is asked for a batch that was taken
 }
 
 TEST_F(RelayTest, what_is_on_its_way_to_a_room_that_is_gone_reaches_nobody) {

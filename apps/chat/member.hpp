@@ -1,11 +1,12 @@
-// Member: a connection as its hub sees it: who it is, where it is, and what it is yet to receive.
+// Member: a connection as its hub sees it: its name, its room, and the messages that it has to
+// receive.
 //
 // Owns       its backlog.
 // Borrows    its outbox, which outlives it.
 // Thread     its reactor's.
 // Allocates  its prefix, when it is named.
-// Invariant  what a member was promised is, in this order: in the outbox, in the backlog. Only the
-//            backlog can be dropped from.
+// Invariant  promised messages are in the outbox first, then in the backlog. Only the backlog can
+//            be dropped from.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +29,13 @@ class Member : private Sender {
 
   // The n of USERn; Hub::order() may give it another (HubOrder::Kind::renumber).
   std::uint64_t number() const noexcept { return number_; }
-  // "USER12", or what it has called itself.
+  // "USER12", or the name that the client has chosen.
   Bytes name() const noexcept { return Bytes(prefix_).substr(1, prefix_.size() - 3); }
   RoomKey room() const noexcept { return room_; }
   bool has_name() const noexcept { return named_; }
-  // Of the messages that it has been promised, those that wait for room.
+  // The messages for this member that wait for room in the outbox.
   const Backlog& backlog() const noexcept { return backlog_; }
-  // Dropped from the backlog, and it has not been told yet.
+  // The number of messages dropped from the backlog of which it has not been told yet.
   std::uint64_t gap() const noexcept { return gap_; }
   // It has asked for a name, and the other servers have not answered yet.
   bool claims_name() const noexcept { return claim_ != 0; }
@@ -57,8 +58,8 @@ class Member : private Sender {
   virtual void on_renamed(Bytes /*before*/) noexcept {}
   // When all have been told, in order: for a member that has its lines at hand.
   virtual void on_turn() noexcept {}
-  // Puts what it is promised into the outbox, in the form that the member takes it: whole lines,
-  // part of a batch or not. False: there is no room, and nothing was written.
+  // Puts promised lines into the outbox, in the form that the member takes: whole lines, part of a
+  // batch or not. False: there is no room, and nothing was written.
   virtual bool put(Bytes lines, Batch& batch) noexcept { return outbox_.refer(lines, batch); }
   virtual bool put(Bytes lines) noexcept { return outbox_.write(lines); }
 
@@ -70,7 +71,7 @@ class Member : private Sender {
   Backlog backlog_;
   std::size_t held_ = 0;             // by the list of the backlog, charged to the reactor's memory
   std::uint64_t sent_messages_ = 0;  // referred to by the outbox since it was last empty
-  std::uint32_t references_ = 0;     // of the outbox since it was last empty
+  std::uint32_t references_ = 0;     // references in the outbox since it was last empty
   // Its messages in the room's present draft.
   std::uint32_t first_span_ = 0;
   std::uint32_t last_span_ = 0;
@@ -80,7 +81,7 @@ class Member : private Sender {
   std::uint64_t gap_ = 0;
   std::uint64_t missed_ = 0;         // lost between servers, and it has not been told yet
   std::uint64_t claim_ = 0;          // 0: it asks for no name
-  std::uint64_t history_until_ = 0;  // what is in the room's history up to there it has had
+  std::uint64_t history_until_ = 0;  // it has had the room's history up to this number
   std::uint64_t number_;
   std::string prefix_;  // "[USER12] "
   bool named_ = false;

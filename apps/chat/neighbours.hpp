@@ -1,5 +1,5 @@
-// What a hub needs of the other servers of its chat: that names are one's own among all of them,
-// and that what is said here reaches those who are there.
+// NameAuthority and others: the other servers of a chat, as a hub sees them. A name is unique among
+// all of them, and messages said here reach their members.
 //
 // Thread     as each says.
 #pragma once
@@ -16,8 +16,8 @@ struct Relayed;
 // Asks the other servers. Calls come from reactors.
 class NameAuthority {
  public:
-  // Whether somebody has the name there. Hub::order() brings the answer to the hub of that index,
-  // with the token: soon, whatever becomes of the others.
+  // Asks whether a member of another server has the name. Hub::order() brings the answer to the hub
+  // of that index, with the token: soon, even if the others do not answer.
   virtual void claim(unsigned hub, std::uint64_t token, Bytes name) = 0;
   // No member here has it any more.
   virtual void release(Bytes name) = 0;
@@ -26,7 +26,7 @@ class NameAuthority {
   ~NameAuthority() = default;
 };
 
-// Takes what is relayed to a hub, in place of members. Calls come from its reactor.
+// Takes batches that are relayed to a hub, in place of members. Calls come from its reactor.
 class BatchTap {
  public:
   // `batch` is that of relayed.block; who keeps it longer than the call takes a share.

@@ -1,4 +1,4 @@
-// ChatProtocol: chat as a net::Protocol: what the sessions of one reactor share.
+// ChatProtocol: chat as a net::Protocol: the shared state of the sessions of one reactor.
 //
 // Owns       the hub of its reactor.
 // Borrows    the directory and the reactor. It outlives the reactor: sessions refer to it.
@@ -18,7 +18,7 @@ namespace katana::chat {
 
 // For one server; its reactors have the same.
 struct ChatOptions {
-  Limits limits = {};   // of a line, and of how long a client may be silent
+  Limits limits = {};   // for the line, and for the time without a line
   HubOptions hub = {};  // queues, turns and relays
   // Lines of one client in a second; it may be ahead of that by as many as `rate_burst`. A client
   // that sends more is read later: nothing is lost. 0: no limit.
@@ -26,12 +26,12 @@ struct ChatOptions {
   std::uint32_t rate_burst = 100;
   // The last line of every connection when the server stops; empty: none.
   std::string farewell = "The server is stopping. Goodbye.";
-  std::uint32_t who_names_max = 100;  // that /who tells of a room; the others are only counted
+  std::uint32_t who_names_max = 100;  // names in a reply to /who; others are counted
 };
 
 class ChatProtocol final : public net::Protocol, private Turn {
  public:
-  // Of reactor number `index`; attach() follows before it runs.
+  // Makes the chat of reactor number `index`; attach() follows before it runs.
   ChatProtocol(const ChatOptions& options, Directory& directory, unsigned index);
   void attach(net::Reactor& reactor) noexcept { reactor_ = &reactor; }
 
@@ -40,7 +40,7 @@ class ChatProtocol final : public net::Protocol, private Turn {
 
   // For this reactor; its thread, but for order() and counters().
   Hub& hub() noexcept { return hub_; }
-  // As it was made with.
+  // The options of construction.
   const ChatOptions& options() const noexcept { return options_; }
 
  private:
@@ -53,7 +53,7 @@ class ChatProtocol final : public net::Protocol, private Turn {
   Hub hub_;
 };
 
-// What chat wants of a reactor that serves it, beside sizes that the caller chooses.
+// Sets the options of a reactor that chat needs, except sizes that the caller chooses.
 void adapt_reactor(net::ReactorOptions& reactor, const ChatOptions& chat) noexcept;
 
 }  // namespace katana::chat

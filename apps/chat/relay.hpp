@@ -4,8 +4,8 @@
 // Thread     push() and wait_for_room() the sender's; take() the receiver's. One of each.
 // Allocates  at construction.
 // Fails      push() is false when the ring is full; nothing is then taken.
-// Invariant  what was pushed is taken once, in order. The receiver is rung for once, however much
-//            is pushed before it answers; the sender too, when it waits for room.
+// Invariant  a pushed batch is taken once, in order. The receiver is rung for once, however much is
+//            pushed before it answers; the sender too, when it waits for room.
 //
 // The doorbells are messages of a base::Mailbox, so the receiver takes everything within the turn
 // that it is rung in.
@@ -23,7 +23,7 @@ namespace katana::chat {
 
 // Lines of one block, on their way to another reactor.
 struct Relayed {
-  RoomKey room;            // whose members are to get them
+  RoomKey room;            // its members are to get the lines
   Block* block = nullptr;  // with a share
   // The lines in it.
   std::uint32_t begin = 0;
@@ -37,8 +37,9 @@ class Relay {
   // Called with the `receiver` or `sender` it was given with.
   using Action = void (*)(void* context, Relay& relay) noexcept;
 
-  // `on_batches` is called on the receiver's thread when there is something to take, `on_writable`
-  // on the sender's when a push() that failed may work again. capacity: a power of two.
+  // `on_batches` is called on the receiver's thread when there is something to take. `on_writable`
+  // is called on the sender's thread when a push() that failed may work again. capacity: a power of
+  // two.
   Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_writable,
         void* sender);
   ~Relay();
@@ -50,7 +51,7 @@ class Relay {
   // After a push() that failed: on_writable will be called, unless there is room already (false).
   bool wait_for_capacity() noexcept;
 
-  // What take() leaves to do.
+  // The work that take() leaves to its caller.
   struct Taken {
     bool more;  // perhaps: it is not announced, so it is to be asked for
     bool ring;  // post writable_doorbell() to the sender

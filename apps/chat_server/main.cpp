@@ -1,6 +1,6 @@
 // chat_server: rooms of people who send lines of text to one another.
 //
-// docs/guides/chat.md has the protocol, the limits and what they cost.
+// docs/guides/chat.md has the protocol, the limits and their costs.
 #include <fmt/format.h>
 #include <unistd.h>
 

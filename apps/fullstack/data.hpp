@@ -3,7 +3,7 @@
 // Owns       nothing.
 // Borrows    the database, which outlives it.
 // Thread     any: its calls are coroutines of the reactor that makes them.
-// Allocates  what the database and JSON do.
+// Allocates  as the database and JSON do.
 // Fails      every call gives a reply: a problem document where something is wrong.
 // Invariant  a document that was acknowledged is on the disk, and reads back byte by byte.
 #pragma once
@@ -22,7 +22,7 @@ class Routes;
 
 namespace katana::fullstack {
 
-// A JSON object of any shape: what it has is judged to be JSON, and kept as it was sent.
+// A JSON object of any shape: it is checked to be JSON, and kept as it was sent.
 struct DataDocument {};
 constexpr auto katana_describe(const DataDocument*) {
   return rules::describe(rules::ignore_unknown);

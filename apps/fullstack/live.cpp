@@ -88,7 +88,7 @@ void Live::look() {
   const LiveStatistics statistics = compare(last_, now);
   const bool first = last_.at_s == 0;
   last_ = std::move(now);
-  // Refused is only what is larger than an event may be: the next one comes in a second.
+  // An event is refused only if it is too large: the next one comes in a second.
   if (!first) {
     (void)topic_.publish({.data = container::to_json(statistics), .name = "figures"});
   }

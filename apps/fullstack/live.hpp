@@ -1,13 +1,13 @@
-// Live: what the dashboard shows, once a second, as server-sent events.
+// Live: the figures of the dashboard, once a second, as server-sent events.
 //
 //   figures   rates, latency, reactors, database, log, process, health
 //   lines     the latest lines of the log
 //
 // Owns       a thread that looks at everything once a second, and the topic of its events.
-// Borrows    what it looks at, all of which outlives it.
+// Borrows    the observed objects, all of which outlive it.
 // Thread     add_to() one.
 // Allocates  once a second.
-// Fails      never: what cannot be read keeps its last value.
+// Fails      never: a figure that cannot be read keeps its last value.
 // Invariant  it asks and never waits: it does not slow down requests.
 #pragma once
 
@@ -86,8 +86,8 @@ struct LiveStatistics {
   double uptime_s = 0;
   std::uint64_t requests = 0;
   double requests_per_s = 0;
-  std::vector<std::int64_t> rates;           // of the seconds so far, the present one last
-  std::optional<LatencyStatistics> latency;  // of the last second; none without a request
+  std::vector<std::int64_t> rates;           // by second, the present one last
+  std::optional<LatencyStatistics> latency;  // in the last second; none without a request
   std::vector<ReactorLoad> reactors;
   DatabaseLoad database;
   LogLoad log;
@@ -100,7 +100,7 @@ KATANA_DESCRIBE(LiveStatistics, uptime_s, requests, requests_per_s, rates, laten
 struct LiveLines {
   std::vector<std::string> lines;
   std::uint64_t until = 0;  // the number of the last one
-  std::int64_t life = 0;    // of the program: numbers begin anew with each
+  std::int64_t life = 0;    // identifies the run: numbers begin anew with each
 };
 KATANA_DESCRIBE(LiveLines, lines, until, life)
 
@@ -116,7 +116,7 @@ class Live {
   void add_to(Group routes);
 
  private:
-  // What rates are made of: counts at one moment.
+  // The counts at one moment, from which rates are computed.
   struct Counts {
     double at_s = 0;
     std::uint64_t requests = 0;
@@ -149,7 +149,7 @@ class Live {
   std::deque<std::int64_t> rates_;
   std::uint64_t lines_told_ = 0;
 
-  std::mutex mutex_;  // what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable stop_asked_;
   bool stopping_ = false;
   std::thread thread_;  // the last member: it uses the others

@@ -31,12 +31,12 @@ class LogTail final : public log::Output {
     std::vector<std::string> lines;
     std::uint64_t until = 0;  // the number of the last one, counted from 1
   };
-  // Those behind the line of this number, at most the latest `count_max`.
+  // The lines behind the line of this number, at most the latest `count_max`.
   Lines since(std::uint64_t number, std::size_t count_max) const;
 
  private:
   const std::string name_ = "the dashboard";
-  mutable std::mutex mutex_;                      // what follows
+  mutable std::mutex mutex_;                      // guards the members below
   std::array<std::string, lines_kept_max> kept_;  // in turn
   std::uint64_t written_ = 0;
 };

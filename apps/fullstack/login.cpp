@@ -45,7 +45,7 @@ struct Credentials {
 KATANA_DESCRIBE(Credentials, (name, length(1, 80)),
                 (password, secret, length(1, passwords::password_bytes_max)))
 
-// What logging in by a password needs, shared by all reactors.
+// The objects for logging in by a password, shared by all reactors.
 struct Doorkeeper {
   LoginSettings settings;
   std::unique_ptr<passwords::PasswordHasher> hasher;
@@ -60,7 +60,7 @@ struct Doorkeeper {
     const auto found = std::ranges::find(settings.accounts, name, &Account::name);
     return found == settings.accounts.end() ? nullptr : &*found;
   }
-  // What cannot be recorded does not happen.
+  // An event that cannot be recorded makes the request fail.
   Task<Result<void>> record(audit::AuditEvent event) const {
     if (log == nullptr) co_return Result<void>();
     co_return co_await log->record(event);

@@ -51,10 +51,10 @@ KATANA_DESCRIBE(LoginSettings, (enabled, help("who uses the API has to log in"))
                 (throttle, help("how often passwords may be guessed")),
                 (oidc, help("the OpenID provider; without an issuer there is none")))
 
-// The routes above; needs the settings `sessions`. In front of all others.
+// Adds the routes above, in front of all others; needs the settings `sessions`.
 Result<void> add_login(Router& router, const registry::Services& services,
                        const LoginSettings& settings, const client::HttpClientOptions& client);
-// What is added to the group from now on is for those who may.
+// Routes added to the group from now on require a login, and for changes the role `editor`.
 void require_login(Group& group, const sessions::Sessions& sessions);
 
 }  // namespace katana::fullstack

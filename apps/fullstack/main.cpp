@@ -98,7 +98,7 @@ openapi::Document described_at_root() {
   return document;
 }
 
-// What /health and /ready say.
+// The reply of /health and /ready.
 struct Check {
   std::string name;
   std::string kind;
@@ -114,7 +114,7 @@ struct Health {
 };
 KATANA_DESCRIBE(Health, (status, pattern("[a-z]+"), help("pass or fail")), checks)
 
-// What is served beside the API, described for readers of the document.
+// Describes the routes that are served in addition to the API, for readers of the document.
 void describe_operations(openapi::Document& document) {
   const auto add = [&document](std::string_view path, std::string id, std::string summary,
                                std::string description, std::vector<openapi::ReplyWords> replies) {
@@ -173,7 +173,7 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   return {};
 }
 
-// The dashboard tells what the program does, down to its log: for those who run it.
+// The dashboard shows the program's work, down to its log, to its operators.
 void add_operations(const registry::Services& services, Group& pages) {
   add_pages(pages);
   services.get<Live>().add_to(pages);

@@ -12,7 +12,7 @@
 namespace katana::fullstack {
 namespace {
 
-// A user is a name and an address: what is larger is none.
+// A user is a name and an address: larger bodies are refused.
 constexpr RouteOptions small_content{.content_bytes_max = 16 * 1024};
 
 // The server may keep a user, and forgets it with a change; a client asks whether it has changed.
@@ -39,7 +39,7 @@ Reply reply_with(const StoredUser& user, unsigned status) {
   return json_reply<User>(user, status).with_version(user.version);
 }
 
-// 409 when the address is taken; every other error is what the database says.
+// 409 when the address is taken; every other error is that of the database.
 Result<Reply> refused(const database::Error& error) {
   if (error.kind() == database::Kind::constraint_violation && error.which() == "users.email") {
     return problem(email_taken, "Another user has this e-mail address.");
@@ -102,7 +102,7 @@ void Users::forget(std::int64_t id) const {
 }
 
 Users::Answer Users::put(std::int64_t id, NewUser user, Preconditions conditions) {
-  std::optional<std::int64_t> version;  // that the user must still have
+  std::optional<std::int64_t> version;  // the version that the user must still have
   if (conditions.any()) {
     const Found found = co_await find(id);
     if (!found) co_return std::unexpected<Error>(found.error());
@@ -145,7 +145,7 @@ Users::Answer Users::remove(std::int64_t id, Preconditions conditions) {
   forget(id);
   if (*removed != 0) co_return Reply(204);
   if (version) co_return changed_meanwhile();
-  // A user who was there is gone, which is what was asked for, as often as it is asked for.
+  // The user existed and is gone. Every repetition of the request gets the same reply.
   // katana: full scan is fine (it has a row for each table)
   const auto was_there = co_await database_.query_one<std::int64_t>(
       "SELECT count(*) FROM user_ids WHERE $1 BETWEEN 1 AND highest", id);

@@ -3,9 +3,9 @@
 // Owns       nothing.
 // Borrows    the database and the settings, which outlive it.
 // Thread     any: its calls are coroutines of the reactor that makes them.
-// Allocates  what the database and JSON do.
-// Fails      every call gives a reply, a problem document where something is wrong: 404 there is no
-//            such user, 409 the e-mail address is taken, 412 If-Match does not match the ETag.
+// Allocates  as the database and JSON do.
+// Fails      every call gives a reply. Errors are problem documents: 404 there is no such user, 409
+//            the e-mail address is taken, 412 If-Match does not match the ETag.
 // Invariant  an address belongs to one user at most, whatever its case. A version is given once:
 //            two states of a user never have the same entity tag. The id of a user who was deleted
 //            is never given again.
@@ -29,7 +29,7 @@ class Routes;
 
 namespace katana::fullstack {
 
-// What may be wrong with a request about users; each has a page.
+// The types of problems with a request about users; each has a page.
 openapi::ProblemTypes problem_types();
 
 struct NewUser {
@@ -91,7 +91,7 @@ class Users {
   using Found = database::Result<std::optional<StoredUser>>;
   Task<Found> find(std::int64_t id);
 
-  // What is kept of a user is that no more.
+  // The cached values about the user are dropped.
   void forget(std::int64_t id) const;
 
   database::Database& database_;

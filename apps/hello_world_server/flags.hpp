@@ -41,7 +41,7 @@ struct Flags {
 };
 
 void describe(CLI::App& app, Flags& flags);
-// What the flags say; the rest is the defaults.
+// The options from the flags; the others are the defaults.
 katana::Result<katana::server::HttpServerOptions> server_options(const Flags& flags,
                                                                  katana::server::EngineKind engine);
 

@@ -45,8 +45,8 @@ Reply bytes(Path<std::uint64_t> n) {
                        });
 }
 
-// The first bytes are held back: when content turns out to be malformed early, the client gets a
-// proper refusal instead of a reply that breaks off.
+// The first bytes are held back. If the request body turns out to be malformed early, the client
+// gets a proper refusal instead of a reply that breaks off.
 Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {
   constexpr std::size_t held_bytes = 64 * 1024;
   const auto type = request.field("content-type");

@@ -10,7 +10,7 @@ namespace hello {
 
 // GET / and /plaintext, /json, /hello/{name}, /bytes/{n}; any method on /echo; WebSocket on
 // /ws, which sends every message back.
-// What `add` adds comes with them.
+// The routes that `add` adds are served, too.
 katana::Result<katana::Service> make_service(const std::function<void(katana::Group&)>& add =
                                                  [](katana::Group&) {});
 

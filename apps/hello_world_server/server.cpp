@@ -70,7 +70,7 @@ Result<std::unique_ptr<log::Log>> start_access_log(const std::string& file) {
   return log::Log::start(std::move(options));
 }
 
-// How much was sent, once it was decoded.
+// Replies with the size of the decoded request body.
 Task<void> measure(ContentReader content, ReplyWriter reply) {
   std::size_t bytes = 0;
   auto add = [&bytes](Bytes piece) { bytes += piece.size(); };

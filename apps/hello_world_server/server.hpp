@@ -1,5 +1,5 @@
 // run(): a whole server program on KATANA: its command line, routes, metrics, certificates and
-// drain. hello_world_server and ablation_server differ by what they add to it.
+// drain. hello_world_server and ablation_server add different parts to it.
 //
 // Thread     the caller's serves the first reactor.
 // Fails      by the exit status: 2 for wrong usage, 1 when it cannot start, each with one line on
@@ -16,7 +16,7 @@ namespace hello {
 
 struct Program {
   const char* name;
-  // More flags, and what they change; empty: none.
+  // More flags, and their effects; empty: none.
   std::function<void(CLI::App& app)> add_flags = {};
   std::function<katana::Result<void>(katana::server::HttpServerOptions& options)> adjust = {};
 };

@@ -67,7 +67,7 @@ std::string as_identifier(const std::string& name) {
 struct Route {
   std::string function;                 // get_items_id
   std::vector<std::string> parameters;  // id
-  std::vector<std::string> variables;   // of the same: id, class_
+  std::vector<std::string> variables;   // their variables: id, class_
 };
 
 // "/items/{id}"

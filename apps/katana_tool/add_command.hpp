@@ -9,8 +9,8 @@
 // Owns       nothing.
 // Thread     one.
 // Allocates  freely.
-// Fails      a file without its mark, a handler or migration of that name that is there already, a
-//            path that no route can have: one line, and nothing is written.
+// Fails      with one line, and writes nothing. Errors are a file without its mark, a handler or
+//            migration of the same name, and a path that no route can have.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@
 
 namespace katana::tool {
 
-// Adds the subcommand; `chosen` is set to what is to be done when it is given.
+// Adds the subcommand; when it is given, `chosen` is set to its action.
 void add_add_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool

@@ -1,11 +1,11 @@
-// katana audit verify: whether anything was changed in an audit log, taken out of it or cut off.
+// katana audit verify: finds lines that were changed in an audit log, taken out of it or cut off.
 //
 //   katana audit verify --key-file audit.key var/audit.jsonl.4711 var/audit.jsonl
 //
 // Owns       nothing.
 // Thread     one.
 // Allocates  freely.
-// Fails      a line that names file, line, and what is wrong; the status is 1 then, and 2 for wrong
+// Fails      a line that names file, line, and mistake; the status is 1 then, and 2 for wrong
 //            usage.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace katana::tool {
 
-// Adds the subcommand to `app`; `chosen` is set to what is to be done when it is given.
+// Adds the subcommand to `app`; when it is given, `chosen` is set to its action.
 void add_audit_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool

@@ -1,8 +1,8 @@
-// Child: a process that was started, in its own group, and is ended with its owner.
+// Child: a process that was started, in a separate group, and is ended with its owner.
 //
 // Owns       the process group.
 // Thread     one.
-// Allocates  what is handed to it.
+// Allocates  the arguments of the process.
 // Fails      start() with the program's name and the system's reason.
 // Invariant  at the latest when this is destroyed the group is gone.
 #pragma once
@@ -48,7 +48,7 @@ class Child {
   void kill_group() noexcept;
 
   pid_t process_ = 0;  // 0: it has ended
-  pid_t group_ = 0;    // that of the first process
+  pid_t group_ = 0;    // the id of the first process
   int descriptor_ = -1;
 };
 

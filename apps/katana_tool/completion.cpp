@@ -13,12 +13,12 @@ namespace {
 
 using namespace command_line;
 
-// What the words before the cursor say.
+// The place of the cursor, as given by the words before it.
 struct Place {
   const CLI::App* app;
   const CLI::Option* awaiting = nullptr;  // its value is what comes next
   std::set<const CLI::Option*> given = {};
-  std::size_t positionals = 0;  // that were given
+  std::size_t positionals = 0;  // the positional arguments so far
   bool flags_ended = false;     // by "--"
 };
 

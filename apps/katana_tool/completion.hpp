@@ -1,12 +1,12 @@
-// What may stand where the cursor is, for the shells: their scripts in completion/ ask
-// `katana --complete WORD…`, so that they know what the program that is called knows.
+// The words that may stand at the cursor, for the shells: their scripts in completion/ ask `katana
+// --complete WORD…`. They then know the options of the program that is called.
 //
 // Owns       nothing.
 // Thread     one.
 // Allocates  the result.
-// Fails      never: what is wrong, or unknown, completes to nothing.
-// Invariant  every line is a word that begins with the last of `words`, a tab and what it means,
-//            or, last, ":file" or ":folder": names of those as well.
+// Fails      never: wrong or unknown words complete to nothing.
+// Invariant  every line is a word that begins with the last of `words`, a tab and its meaning. The
+//            last line may be ":file" or ":folder": names of those as well.
 #pragma once
 
 #include <CLI/CLI.hpp>

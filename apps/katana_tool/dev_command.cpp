@@ -84,7 +84,7 @@ class Notifications {
   Notifications(const Notifications&) = delete;
 
   int descriptor() const noexcept { return socket_; }
-  // As NOTIFY_SOCKET has it; empty: there is none.
+  // The name for NOTIFY_SOCKET; empty: there is none.
   std::string name() const {
     sockaddr_un own{};
     socklen_t size = sizeof own;
@@ -156,7 +156,7 @@ class Loop {
                       running_ ? "the program before it goes on" : "nothing runs"));
     } else if (configuring_) {
       build_due_ = true;
-    } else if (!build_due_) {  // else what was built is old already
+    } else if (!build_due_) {  // otherwise the build is already out of date
       restart();
     }
   }

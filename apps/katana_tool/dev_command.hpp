@@ -2,15 +2,15 @@
 //
 //   katana dev --port 8080            in the folder of the project
 //
-// The port is opened once, by this command, and handed to each run of the program as service
-// managers do (LISTEN_FDS): between two runs connections wait instead of being refused. While it is
-// built the program that runs goes on; a build that fails leaves it running.
+// This command opens the port once and hands it to each run of the program, as service managers do
+// (LISTEN_FDS). Connections wait between two runs instead of being refused. The present program
+// runs on while a new one is built; a build that fails leaves it running.
 //
 // Owns       the listening socket, and the processes that it starts.
 // Thread     one.
 // Allocates  freely.
 // Fails      wrong flags, a port in use, a folder without a project: one line. A build that fails
-//            and a program that ends are said, and the next change is waited for.
+//            or a program that ends is reported, and the command waits for the next change.
 // Invariant  no process that it started outlives it.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace katana::tool {
 
-// Adds the subcommand; `run` is set to what is to be done when it is given.
+// Adds the subcommand; when it is given, `run` is set to its action.
 void add_dev_command(CLI::App& app, std::function<int()>& run);
 
 }  // namespace katana::tool

@@ -1,8 +1,8 @@
-// What the subcommands share: reading and writing whole files.
+// Reading and writing whole files, for the subcommands.
 //
 // Owns       nothing.
 // Thread     one.
-// Allocates  what it reads.
+// Allocates  the contents that it reads.
 // Fails      with the path and the system's reason.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace katana::tool {
 Result<std::string> read_file(const std::filesystem::path& path);
 // Makes its folders. REQUIRES that nothing is there: a file is never replaced.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view content);
-// As a whole, or not at all.
+// Replaces the file as a whole, or not at all.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace katana::tool

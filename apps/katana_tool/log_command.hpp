@@ -1,4 +1,4 @@
-// katana log: prints what the binary sink wrote, as text or as JSON lines. Also called
+// katana log: prints the output of the binary sink, as text or as JSON lines. Also called
 // katana-log.
 //
 // Owns       the files that it reads.
@@ -12,7 +12,7 @@
 
 namespace katana::tool {
 
-// Adds the subcommand; `chosen` is set to what is to be done when it is given.
+// Adds the subcommand; when it is given, `chosen` is set to its action.
 void add_log_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool

@@ -39,7 +39,7 @@ const char* subcommand_of(std::string_view path) {
   return nullptr;
 }
 
-// What the build and the scripts of shells ask for; --help does not list it.
+// Answers the requests of the build and of the scripts of shells; --help does not list them.
 std::optional<int> answer(const CLI::App& app, std::span<const char* const> words) {
   if (words.empty()) return std::nullopt;
   if (std::string_view(words[0]) == "--complete") {
@@ -52,7 +52,7 @@ std::optional<int> answer(const CLI::App& app, std::span<const char* const> word
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 
-// Of the first command of `words` that there is not, which CLI11 would only call missing.
+// Returns a message about the first word that is no command, which CLI11 would only call missing.
 std::optional<std::string> unknown_command(const CLI::App& app,
                                            std::span<const char* const> words) {
   const CLI::App* at = &app;

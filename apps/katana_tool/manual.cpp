@@ -13,8 +13,8 @@ namespace {
 
 using namespace command_line;
 
-// troff reads a backslash, a hyphen, and a line that begins with a dot or an apostrophe; what is
-// beyond ASCII has names.
+// troff reads a backslash, a hyphen, and a line that begins with a dot or an apostrophe. Characters
+// beyond ASCII have names.
 std::string escaped(std::string_view text) {
   std::string page;
   for (std::size_t at = 0; at < text.size(); ++at) {

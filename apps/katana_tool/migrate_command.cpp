@@ -30,7 +30,7 @@ struct MigrateFlags {
   double wait_s = 30;
 };
 
-// `where`: what the output calls the database; a URL may hold a password.
+// `where`: the name of the database in the output; a URL may hold a password.
 int report(const Result<database::MigrationReport>& done, std::string_view where,
            const MigrateFlags& flags) {
   if (!done) return fail_migrate(1, done.error().describe());

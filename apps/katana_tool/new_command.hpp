@@ -5,8 +5,8 @@
 // Owns       nothing.
 // Thread     one.
 // Allocates  freely.
-// Fails      a name that no project can have, a folder that is not empty, a choice that is unknown:
-//            one line that says what may be given, and nothing is written.
+// Fails      with one line that names the valid values, and writes nothing: an invalid name, a
+//            folder that is not empty, an unknown choice.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,10 +17,10 @@
 
 namespace katana::tool {
 
-// What every template of a project may name: {{name}}, {{namespace}}, {{prefix}}, {{version}}.
+// The values of all templates of a project: {{name}}, {{namespace}}, {{prefix}}, {{version}}.
 TemplateValues values_of_project(const std::string& name);
 
-// Adds the subcommand; `chosen` is set to what is to be done when it is given.
+// Adds the subcommand; when it is given, `chosen` is set to its action.
 void add_new_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool

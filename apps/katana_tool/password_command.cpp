@@ -27,7 +27,7 @@ int fail_password(int status, std::string_view message) {
   return command_line::fail("katana password", status, message);
 }
 
-// Of the terminal, as it was; Ctrl-C restores it as well.
+// The settings of the terminal before the program changed them; Ctrl-C restores them as well.
 termios before{};
 void restore_and_end(int signal_number) {
   tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -35,7 +35,7 @@ void restore_and_end(int signal_number) {
   std::raise(signal_number);
 }
 
-// What is typed is not shown, while it lives.
+// Hides the typed characters during its lifetime.
 class HiddenTyping {
  public:
   HiddenTyping() : is_terminal_(tcgetattr(STDIN_FILENO, &before) == 0) {

@@ -15,7 +15,7 @@
 
 namespace katana::tool {
 
-// Adds the subcommand to `app`; `chosen` is set to what is to be done when it is given.
+// Adds the subcommand to `app`; when it is given, `chosen` is set to its action.
 void add_password_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool

@@ -20,7 +20,7 @@ namespace katana::tool {
 // The name in project(NAME …) of the CMakeLists.txt here.
 Result<std::string> project_name();
 
-// Adds the subcommands; `chosen` is set to what is to be done when one is given.
+// Adds the subcommands; when one is given, `chosen` is set to its action.
 void add_program_commands(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool

@@ -29,7 +29,7 @@ struct SqlFlags {
   bool json = false;
 };
 
-// Of the configurations that one folder has (Debug, Release), some may never have been built.
+// A folder may have several configurations (Debug, Release), and some may never have been built.
 bool is_built(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return true;  // which is its own error
@@ -40,7 +40,7 @@ bool is_built(const std::string& path) {
   });
 }
 
-// What the build files of a project write down.
+// The target files that the build of a project has written.
 Result<std::vector<std::string>> find_targets(const std::string& build) {
   std::vector<std::string> found;
   std::error_code error;

@@ -14,7 +14,7 @@
 
 namespace katana::tool {
 
-// Adds the subcommand to `add`; `chosen` is set to what is to be done when it is given.
+// Adds the subcommand to `app`; when it is given, `chosen` is set to its action.
 void add_systemd_command(CLI::App& add, std::function<int()>& chosen);
 
 }  // namespace katana::tool

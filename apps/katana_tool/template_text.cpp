@@ -8,7 +8,7 @@ namespace katana::tool {
 namespace {
 
 struct Mark {
-  std::size_t begin = 0, end = 0;  // of the text, with the braces
+  std::size_t begin = 0, end = 0;  // part of the text, with the braces
   char kind = 0;                   // '#', '^', '/', or 0: a value
   std::string_view name;
 };

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t changes =
     IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO;
 
-// Editors write hidden files and files with ~ beside what they save; vim probes a folder by 4913.
+// Editors write hidden files and files with ~ beside the saved ones; vim probes a folder by 4913.
 bool is_ignored(std::string_view name) {
   return name.starts_with('.') || name.ends_with('~') || name == "4913" || name.ends_with(".swp");
 }

@@ -4,8 +4,8 @@
 // Thread     one.
 // Allocates  the list of folders.
 // Fails      open(): a folder that is not there, or fs.inotify.max_user_watches is used up.
-// Invariant  folders that are made later are watched as well. What is hidden, and build folders
-//            (those with a CMakeCache.txt, and what is called build), are left out.
+// Invariant  folders that are made later are watched as well. Hidden folders, and build folders
+//            (those with a CMakeCache.txt or the name "build"), are left out.
 #pragma once
 
 #include <filesystem>

@@ -37,7 +37,7 @@ struct PageQuery {
 KATANA_DESCRIBE(PageQuery, after, (limit, range(1, 100)))
 namespace {
 
-// What a page elsewhere is called; nothing: it cannot be had at present.
+// The title of a page on another server; nothing: it cannot be fetched at present.
 Task<std::optional<std::string>> title_of(const HttpClient& http, std::string url) {
   const auto reply = co_await http.fetch(client::Request(url).timeout(seconds(2)));
   const Bytes text = reply ? reply->content() : Bytes();

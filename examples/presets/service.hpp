@@ -1,4 +1,4 @@
-// What hello serves; main() and the test make it.
+// The routes of hello; main() and the test make it.
 #pragma once
 
 #include "katana/http.hpp"

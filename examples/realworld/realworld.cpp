@@ -28,14 +28,14 @@ struct UserPatch {
 KATANA_DESCRIBE(UserPatch, (username, not_null, length(1, 60)),
                 (email, not_null, format::email, length(3, 254)),
                 (password, not_null, secret, length(8, 200)), bio, image)
-// As it is stored.
+// An account, as it is stored.
 struct Account {
   std::int64_t id = 0;
   std::string username, email, password;
   std::optional<std::string> bio, image;
 };
 KATANA_DESCRIBE(Account, id, username, email, password, bio, image)
-// As its user sees it.
+// The account, as its user sees it.
 struct User {
   std::string email, token, username;
   std::optional<std::string> bio, image;
@@ -92,7 +92,7 @@ struct Comment {
 };
 KATANA_DESCRIBE(Comment, id, (created_at, named("createdAt")), (updated_at, named("updatedAt")),
                 body, author)
-// As it is stored, for a change.
+// An article as it is stored, for a change.
 struct StoredArticle {
   std::int64_t id = 0, author_id = 0;
   std::string slug, title, description, body;
@@ -231,7 +231,7 @@ Answer<std::string> free_slug(const Transaction& within, std::string title, std:
   co_return slug;
 }
 
-// `owner`: who has to be its author; 0: anybody.
+// Returns the article. `owner`: the user that has to be its author; 0: any user.
 Answer<StoredArticle> stored(const Queries& db, std::string slug, std::int64_t owner = 0) {
   auto row = co_await db.query_one<StoredArticle>(
       "SELECT id, author_id, slug, title, description, body FROM articles WHERE slug = $1", slug);
@@ -263,7 +263,7 @@ Answer<Json<ArticleBody>> shown(const Queries& db, Viewer viewer, std::string sl
   co_return Json(ArticleBody{std::move(article)}, status);
 }
 
-// How many articles fit, and those of the page: $4 by those whom $5 follows alone.
+// The number of articles that fit, and those of the page. $4: only by authors whom $5 follows.
 constexpr Sql fitting_articles = R"(
     /* katana: full scan is fine */ WITH fitting AS (
       SELECT articles.id, created_at FROM articles JOIN users ON users.id = author_id

@@ -1,4 +1,4 @@
-// What the generator believes: stamps, the ledger, the schedule, and the verdict about itself.
+// The bookkeeping of the generator: stamps, the ledger, the schedule, and the verdict about itself.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -3,8 +3,8 @@
 //   chat_load HOST PORT [conns] [duration_s] [msg_bytes] [rate_per_s] [do_recv] [burst]
 //             [--target HOST:PORT …]
 //
-// A message carries its sender, its number and the moment at which it was due, so that what is
-// missing, came twice, out of order or late is known and not guessed.
+// A message carries its sender, its number and the moment at which it was due. The program
+// therefore knows which messages are missing, duplicated, out of order or late.
 #include <fmt/format.h>
 #include <netdb.h>
 #include <sched.h>
@@ -116,7 +116,8 @@ struct Addresses {
   }
 };
 
-// The first Ctrl-C ends the sending, and the report is of what was run; a second one ends it all.
+// The first Ctrl-C ends the sending, and the report is of the load so far. A second one ends the
+// program.
 volatile std::sig_atomic_t interrupted = 0;
 void hear_interrupt() {
   struct sigaction action{};
@@ -125,7 +126,7 @@ void hear_interrupt() {
   (void)sigaction(SIGINT, &action, nullptr);
 }
 
-// False: it did not come true in its time, or somebody interrupts.
+// Waits until the condition is true. False: the time is over, or the user interrupts.
 template <class Done>
 bool wait_until(Done done, double limit_s) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
@@ -192,7 +193,7 @@ int run(Flags& flags) {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);  // what is still too little shows as failures
+    (void)setrlimit(RLIMIT_NOFILE, &limit);  // a limit that is still too low shows as failures
   }
   hear_interrupt();
   Stage stage;

@@ -21,13 +21,13 @@ struct ChatPlan {
   std::uint32_t connections = 100;
   double duration_s = 10;
   std::uint32_t message_bytes = 64;    // a line with its line feed
-  double rate_per_s = 10;              // of each sender; 0: it sends nothing
+  double rate_per_s = 10;              // for each sender; 0: it sends nothing
   bool receive = true;                 // every receiver reads and checks all it gets
   bool burst = false;                  // all senders send a second's messages at once, each second
   std::uint32_t senders = UINT32_MAX;  // the first so many connections
   std::uint32_t receivers = UINT32_MAX;  // the last so many
   std::uint32_t threads = 1;
-  double settle_s = 10;   // for what is still on its way when sending ends
+  double settle_s = 10;   // for messages on their way when sending ends
   double quiet_s = 1;     // without a delivery, after which nothing more is waited for
   std::uint32_t run = 0;  // tells messages of this run from those of others; below 2^16
 

@@ -20,16 +20,17 @@ struct Summary {
   static constexpr double behind_share_max = 0.05;
 
   Statistics total;
-  double duration_s = 0;  // of sending
+  double duration_s = 0;  // time of sending
   double behind_s = 0;    // from its end to the last delivery
   bool behind = false;    // by more than that share
-  double cpu_share = 0;   // of the busiest thread
+  double cpu_share = 0;   // share of the busiest thread
   bool saturated = false;
   bool interrupted = false;  // it ended before its time
   std::uint64_t missing = 0;
-  // Of what was promised to receivers that stayed, neither delivered nor told; below 0: more.
+  // Deliveries promised to receivers that stayed, neither delivered nor reported as dropped; below
+  // 0: there were more than promised.
   std::int64_t unaccounted = 0;
-  std::vector<std::string> notes;  // what a reader has to know
+  std::vector<std::string> notes;  // notes for the reader of the report
 };
 
 Summary summarise(const ChatPlan& plan, const std::vector<const Statistics*>& threads);

@@ -1,9 +1,8 @@
-// Stamp: what a message of the load says about itself: who sent it, as what number, and when it was
-// due.
+// Stamp: the sender of a message of the load, its number, and the time when it was due.
 //
 // Thread     any.
 // Allocates  never.
-// Fails      read_stamp() is false for what is no message of the load.
+// Fails      read_stamp() is false for text that is no message of the load.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@ struct Stamp {
   bool probe = false;        // tells its receivers that they are in, and is not counted
   std::uint32_t sender = 0;  // below 2^24
   std::uint32_t sequence = 0;
-  std::uint64_t due_ns = 0;  // of the monotonic clock; below 2^60
+  std::uint64_t due_ns = 0;  // on the monotonic clock; below 2^60
 };
 
 // 'k' or 'p', then run (4), sender (6), sequence (8) and time (15) in hexadecimal digits.

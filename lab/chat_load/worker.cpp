@@ -174,7 +174,7 @@ void Worker::close(Connection& connection) {
   ++statistics_.broken;
 }
 
-// Two connections to each server speak until everybody who listens has heard one of every server.
+// Two connections to each server send until every receiver has heard one of every server.
 void Worker::probe(std::int64_t now) {
   if (now < next_probe_ns_) return;
   next_probe_ns_ = now + probe_interval_ns;
@@ -264,7 +264,7 @@ void Worker::note_sent(Connection& connection, std::size_t bytes, std::int64_t n
   statistics_.sent_bytes += bytes;
 }
 
-// What was begun is completed while settling; what was not begun was never sent.
+// Messages that were begun are completed while settling; the others count as never sent.
 void Worker::end_sending() {
   done_sending_ = true;
   sending_ended_ns_ = monotonic_now().ns;
@@ -273,7 +273,7 @@ void Worker::end_sending() {
   for (Connection& each : connections_) {
     const std::uint64_t begun = (each.output_bytes + plan_.message_bytes - 1) / plan_.message_bytes;
     statistics_.unsent += each.due - std::min(each.due, begun);
-    // Of the output, the message in whose midst the kernel stopped.
+    // Keeps the rest of the message in the middle of which the kernel stopped.
     const std::size_t left = begun * plan_.message_bytes - each.output_bytes;
     each.output.resize(each.output_at + left);
     each.due = each.written = begun;
@@ -283,7 +283,7 @@ void Worker::end_sending() {
   }
   std::uint64_t begun = 0;
   for (const Connection& each : connections_) begun += each.fd >= 0 ? each.written : 0;
-  // A sender that was cut off: what the kernel took of it may have been lost with it.
+  // A sender that was cut off: bytes that the kernel took from it may be lost.
   for (const Connection& each : connections_) {
     if (each.fd < 0) begun += each.output_bytes / plan_.message_bytes;
   }
@@ -301,7 +301,7 @@ bool Worker::is_settled(std::int64_t now) const {
   for (const Connection& each : connections_) {
     if (each.receives) expected += sent - each.written;
   }
-  // Without a reply, what was sent still has to be read by the server before we go.
+  // Without a reply, the server still has to read the sent bytes before we close.
   if (expected > 0 &&
       ledger_->delivered() + statistics_.told_dropped + statistics_.told_lost >= expected) {
     return true;

@@ -1,13 +1,14 @@
-// Worker: one thread of chat load: its share of the connections, what they send and what they get.
+// Worker: one thread of chat load: its share of the connections, and the messages that they send
+// and receive.
 //
-// The phases are the conductor's (main.cpp): every worker connects, then the receivers are probed
-// until each has seen a message, then all begin at the same instant, and end.
+// The conductor (main.cpp) sets the phases. Every worker connects, and the receivers are probed
+// until each has seen a message. Then all workers begin at the same instant, and end.
 //
 // Owns       its connections and figures.
 // Borrows    the plan and the stage, until it is destroyed.
 // Thread     run() is the thread; statistics() may be read when it has ended.
 // Allocates  when made; buffers as they are needed.
-// Fails      what goes wrong with a connection is counted, and the others go on.
+// Fails      errors of a connection are counted, and the others go on.
 #pragma once
 
 #include <atomic>
@@ -25,27 +26,27 @@ struct addrinfo;
 
 namespace katana::chat_load {
 
-// By sender: messages that were begun, and the end of what receivers that stayed have had.
+// For each sender: the messages that it began, and the last that all staying receivers have had.
 struct SenderEnd {
   std::uint64_t begun = 0;
   std::uint32_t heard = 0;
   bool broken = false;
 
-  // What every receiver that stayed was to have.
+  // The number of messages that every receiver that stayed should receive.
   std::uint64_t promised() const noexcept { return broken ? heard : begun; }
 };
 
 enum class Phase : std::uint8_t { connecting, probing, running, ended };
 
-// What the threads share.
+// The state that the threads share.
 struct Stage {
   std::atomic<Phase> phase = Phase::connecting;
   std::atomic<std::int64_t> begin_ns = 0;
   std::atomic<std::uint32_t> settled = 0;         // connections that are open, or have failed
-  std::atomic<std::uint32_t> failed = 0;          // of these
+  std::atomic<std::uint32_t> failed = 0;          // the part of them that failed
   std::atomic<std::uint32_t> probes_seen = 0;     // receivers that are in
   std::atomic<std::uint32_t> done_sending = 0;    // threads
-  std::atomic<std::uint64_t> sent = 0;            // of the threads that are done
+  std::atomic<std::uint64_t> sent = 0;            // of the threads that have ended
   std::atomic<std::uint32_t> done_receiving = 0;  // threads
   std::atomic<bool> interrupted = false;          // sending ends now, as if its time were over
 };
@@ -59,18 +60,19 @@ struct Statistics {
   std::uint64_t unsent = 0;  // messages that were due and could not be sent in time
   std::uint64_t received_bytes = 0;
   std::uint64_t expected = 0;      // deliveries
-  std::uint64_t told_dropped = 0;  // of them, what the server said it dropped
-  std::uint64_t told_lost = 0;     // and what it said was lost between servers
+  std::uint64_t told_dropped = 0;  // the part of them that the server said it dropped
+  std::uint64_t told_lost = 0;     // and the part that it said was lost between servers
   std::uint64_t refused = 0;       // lines in which the server refuses one of ours
   std::uint64_t unknown_lines = 0;
   std::uint64_t delivered = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t out_of_order = 0;
-  // Of receivers that stayed to the end. What is promised to one: every message of the others, but
-  // for what a sender's server took with it when it died, and no such receiver had any of.
+  // The figures of receivers that stayed to the end. Every message of the others is promised to
+  // each receiver. The exception is a message that was lost with its sender's server, if no such
+  // receiver had any of it.
   std::uint64_t stayed = 0;
   std::uint64_t promised = 0;
-  std::uint64_t kept = 0;              // of it, delivered
+  std::uint64_t kept = 0;              // the delivered part of it
   std::uint64_t told = 0;              // and told as dropped or lost
   std::uint64_t lost_with_server = 0;  // messages, once each; see above
   std::int64_t cpu_ns = 0;             // while it sent
@@ -91,8 +93,8 @@ class Worker {
 
   void run();
   const Statistics& statistics() const noexcept { return statistics_; }
-  // When all have ended: what this thread knows of senders, and then what was promised to its
-  // receivers.
+  // When all have ended: adds the facts that this thread knows of senders, and then the deliveries
+  // that were promised to its receivers.
   void add_ends(std::vector<SenderEnd>& ends) const;
   void settle_accounts(const std::vector<SenderEnd>& ends);
 
@@ -106,10 +108,10 @@ class Worker {
     bool sends = false;
     bool receiver_in = false;        // it has heard a probe of every server
     std::uint64_t probes_seen = 0;   // by target
-    bool blocked = false;            // the kernel takes no more of what it sends
+    bool blocked = false;            // the kernel takes no more of its output
     std::uint64_t due = 0;           // messages that it should have sent by now
     std::uint64_t written = 0;       // messages in `output`, and before
-    std::uint64_t output_bytes = 0;  // of all that was written, what the kernel took
+    std::uint64_t output_bytes = 0;  // the bytes that the kernel took of all written ones
     std::string output;
     std::size_t output_at = 0;
     std::uint64_t told = 0;

@@ -32,7 +32,7 @@ std::vector<Ask> add_users(const ServerProcess&, std::uint64_t count) {
   return asks;
 }
 
-// What it uses of the machine while it does this.
+// Times the requests, and counts the resources that the server uses meanwhile.
 void time_with_resources(benchmark::State& state, const ServerCommand& command,
                          const AsksOf& asks_of, std::uint32_t connections) {
   ServerProcess* const server = kept_server(state, command);

@@ -24,7 +24,7 @@ bool same(const ServerCommand& one, const ServerCommand& other) {
   return one.arguments == other.arguments && one.preload == other.preload;
 }
 
-// What Google Benchmark keeps of a counter's name has to be a word.
+// Google Benchmark keeps a counter's name only if it is one word.
 std::string word(std::string text) {
   std::ranges::replace(text, ' ', '_');
   return text;

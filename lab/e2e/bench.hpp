@@ -1,12 +1,12 @@
-// Bench: what the groups of e2e_benchmarks share: registering, servers that are kept between runs,
-// counters, and rounds that compare.
+// Bench: the tools of all groups of e2e_benchmarks: registering, servers that are kept between
+// runs, counters, and rounds that compare.
 //
 // Owns       the server started last, until another is wanted or the program ends.
 // Thread     one, as Google Benchmark's main thread.
-// Allocates  freely, outside of what is timed.
-// Fails      a benchmark whose server does not start, or whose work was not done, is its own
-//            error (SkipWithError); the others go on.
-// Invariant  what is compared is run in rounds, A B C A B C, in servers that all live meanwhile; a
+// Allocates  freely, outside of the timed code.
+// Fails      a benchmark whose server does not start, or whose work was not done, is its own error
+//            (SkipWithError); the others go on.
+// Invariant  compared subjects run in rounds, A B C A B C, in servers that all live meanwhile. A
 //            ratio is the median of those within a round.
 #pragma once
 
@@ -28,7 +28,7 @@ using katana::lab::ServerCommand, katana::lab::ServerProcess;
 
 struct Settings {
   bool quick = false;
-  // Of comparisons.
+  // The number of rounds of a comparison.
   int rounds() const { return quick ? 3 : 15; }
   std::uint64_t requests(std::uint64_t full) const { return quick ? full / 8 + 1 : full; }
 };
@@ -54,12 +54,12 @@ struct Compared {
   std::string name;
   std::function<double()> cost;
 };
-// Each iteration is a round. Counters: the median of each, and of each but the first its ratio to
-// the first: NAME_ratio, NAME_low, NAME_high (95 % of the rounds lie within when there are 40; with
-// fewer, all of them).
+// Each iteration is a round. The counters are the median of each subject, and for each but the
+// first its ratio to the first: NAME_ratio, NAME_low, NAME_high. With 40 rounds, 95 % of them lie
+// within low and high; with fewer, all do.
 void compare(benchmark::State& state, const std::string& unit, std::vector<Compared> subjects);
 
-// Those of a benchmark that times something once a round.
+// The settings of a benchmark that times something once a round.
 inline benchmark::internal::Benchmark* in_rounds(benchmark::internal::Benchmark* each) {
   return each->Iterations(settings().rounds())->UseManualTime()->Unit(benchmark::kMillisecond);
 }
@@ -78,7 +78,7 @@ struct Requests {
 };
 std::function<double()> cost_of(std::shared_ptr<ServerProcess> server, Requests what);
 std::shared_ptr<ServerProcess> started(const ServerCommand& command);
-// A comparison whose subjects are made when it runs; what they throw is its error.
+// A comparison whose subjects are made when it runs. An exception of theirs is its error.
 void compare_made(benchmark::State& state, const std::string& unit,
                   const std::function<std::vector<Compared>()>& make);
 

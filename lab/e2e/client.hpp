@@ -2,8 +2,9 @@
 //
 // Owns       nothing.
 // Thread     the caller's, which waits, and one for the load. SIGINT ends the program.
-// Allocates  freely, outside of what is timed.
-// Fails      by ending the program when no load can be made. What the server does wrong is counted.
+// Allocates  freely, outside of the timed code.
+// Fails      by ending the program when no load can be made. Wrong replies of the server are
+//            counted.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +31,13 @@ struct Drive {
   std::vector<Ask> asks = {};  // sent in turn, over and over
 };
 
-// What came of a load, with what the server used meanwhile.
+// The result of a load, with the resources that the server used meanwhile.
 struct Driven {
   std::uint64_t requests = 0;  // answered with 2xx
   std::uint64_t failures = 0;
   double seconds = 0;
   double cpu_s = 0;
-  double generator_share = 0;  // of its CPU; above 0.9 it was the limit
+  double generator_share = 0;  // of the generator's CPU; above 0.9 it was the limit
   std::uint64_t bytes = 0;     // received
   katana::lab::Usage after = {};
   katana::load::Histogram latency;

@@ -24,8 +24,8 @@ using namespace katana;
 
 // ---- workers ----------------------------------------------------------------------------------
 
-// Jobs of one kind that keep a pool busy: a number of them is always under way, each of which posts
-// the next when it ends. Latency is from its submission to its end.
+// Jobs of one kind that keep a pool busy. A fixed number of them is always under way: each posts
+// the next when it ends. Latency is from submission to end.
 class Flood {
  public:
   Flood(thread::Pool& pool, std::function<void()> work, int under_way)
@@ -69,13 +69,13 @@ class Flood {
   load::Histogram latency_;
 };
 
-// What a request of the network does in a worker: a few microseconds of processor.
+// The work of a network request in a worker: a few microseconds of CPU time.
 void network_work() {
   std::uint64_t sum = 0;
   for (std::uint64_t count = 0; count < 2000; ++count) micro::use(sum += count * count);
 }
 
-// What a query does: a scan by SQLite on a connection of its thread's own.
+// The work of a query: a scan by SQLite on a connection that belongs to the thread.
 class Scans {
  public:
   Scans() : path_(folder_for("scans")) {

@@ -1,5 +1,5 @@
-// What does a service on a database cost, endpoint by endpoint and stage by stage, and what bounds
-// it: the processor, or the disk that every acknowledged write is on?
+// What does a service on a database cost, by endpoint and by stage? What limits it: the CPU, or the
+// disk that holds every acknowledged write?
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -96,7 +96,7 @@ Work work_of(const ServerProcess& server) {
 void endpoint(benchmark::State& state, const ServerCommand& command, const AsksOf& asks_of) {
   ServerProcess* const server = kept_server(state, command);
   if (server == nullptr) return;
-  // Who fills the table first writes its own statement; it is not the request's.
+  // The first fill of the table writes its own statement, which is not part of a request.
   std::vector<Ask> asks = asks_of(*server, static_cast<std::uint64_t>(state.max_iterations));
   const Work before = work_of(*server);
   time_requests(state, command,
@@ -260,8 +260,8 @@ struct AdaptedFinder final : Finder {
   PlainFinder& finder;
 };
 
-// One lookup in the registry and one call through an adapter. A handler of ours keeps what it
-// looked up; here it does not.
+// One lookup in the registry and one call through an adapter. A real handler keeps the result of
+// the lookup; this one does not.
 void stage_registry_and_adapter(benchmark::State& state) {
   registry::Registry registry;
   registry.singleton<PlainFinder>([] { return std::make_unique<PlainFinder>(); });

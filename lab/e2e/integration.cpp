@@ -154,7 +154,7 @@ void add_errors() {
 
 // ---- the start --------------------------------------------------------------------------------
 
-// In this process: parts made and ended, without what the system does to start a program.
+// Makes and ends the parts in this process, without the system's work to start a program.
 void start_up(benchmark::State& state, const StackOptions& options) {
   std::vector<Phase> phases;
   for (auto unused : state) {

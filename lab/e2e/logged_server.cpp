@@ -1,5 +1,5 @@
-// What does a server pay for a record of every request: none, written by a thread of the log (text
-// or binary), or written before the reply?
+// What does a record of every request cost a server? Compared are no record, a record by a thread
+// of the log (text or binary), and a record before the reply.
 #include <fmt/format.h>
 
 #include <utility>
@@ -39,7 +39,7 @@ void add_one(const char* name, Logging logging) {
       }));
 }
 
-// Beside a request that does nothing: the most that a record can be of one.
+// Compared with a request that does nothing: the largest possible share of a record.
 std::vector<Compared> subjects() {
   const Requests what{.count = settings().requests(16'000),
                       .asks_of = always({.path = "/plaintext"})};
@@ -51,7 +51,7 @@ std::vector<Compared> subjects() {
   return found;
 }
 
-// Beside one that does something: a page of 20 users out of a database.
+// Compared with a request that does something: a page of 20 users out of a database.
 std::vector<Compared> pages() {
   const Requests what{.count = settings().requests(8'000),
                       .asks_of = always({.path = "/users?limit=20&after=500"})};

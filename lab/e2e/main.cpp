@@ -33,7 +33,7 @@ int fail(int status, std::string_view message) {
 struct Flags {
   bool quick = false;
   bool serves = false;
-  std::vector<std::string> settings;   // of the server
+  std::vector<std::string> settings;   // the server's settings
   std::vector<std::string> remaining;  // Google Benchmark's
 };
 
@@ -55,7 +55,7 @@ Flags parse_flags(int count, char** arguments) {
           ->type_name("[KEY=VALUE ...]");
   app.parse(count, arguments);
   flags.serves = serve->count() > 0;
-  std::erase(flags.settings, "");  // of --serve without any
+  std::erase(flags.settings, "");  // --serve without settings
   flags.remaining = app.remaining();
   own_help = app.help();
   return flags;
@@ -84,7 +84,7 @@ int serve(const std::vector<std::string>& settings) {
 int measure(Flags& flags) {
   if (flags.quick) e2e::set_quick();
   std::string name = program;
-  std::string short_time = "--benchmark_min_time=0.1";  // before what is given, which replaces it
+  std::string short_time = "--benchmark_min_time=0.1";  // before the given flags, which replace it
   std::vector<char*> arguments{name.data()};
   if (flags.quick) arguments.push_back(short_time.data());
   for (std::string& each : flags.remaining) arguments.push_back(each.data());

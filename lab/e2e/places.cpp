@@ -62,7 +62,7 @@ std::string folder_for(const std::string& name) {
 }
 
 void remove_folders() noexcept {
-  std::error_code ignored;  // what cannot be removed is left for a person to look at
+  std::error_code ignored;  // a folder that cannot be removed is left to the user
   std::filesystem::remove_all(root(), ignored);
 }
 

@@ -11,7 +11,7 @@
 
 namespace e2e {
 
-// The calling thread, and what it starts, to the last CPU of those it may use.
+// Pins the calling thread, and those that it starts, to the last CPU that it may use.
 void pin_to_client_cpu() noexcept;
 // To all but the last.
 void pin_to_server_cpus() noexcept;

@@ -22,7 +22,7 @@
 
 namespace e2e {
 
-// What the stack's configuration file has: as many keys as a service's.
+// The stack's configuration file: as many keys as that of a service.
 struct HttpPart {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
@@ -51,7 +51,7 @@ struct StackSettings {
 };
 KATANA_DESCRIBE(StackSettings, http, log, database)
 
-// What GET /statistics tells the benchmark of this process.
+// The reply of GET /statistics, for the benchmark of this process.
 struct Statistics {
   std::uint64_t log_records = 0;
   std::uint64_t log_dropped = 0;
@@ -66,7 +66,7 @@ struct Statistics {
 KATANA_DESCRIBE(Statistics, log_records, log_dropped, heap_calls, heap_bytes, live_bytes,
                 reads_here, reads_pooled, writes, commits)
 
-// What the registry hands out: the systems, by their types.
+// The systems that the registry hands out, by their types.
 struct Systems {
   katana::log::Log* log;
   katana::server::Observability* observability;

@@ -48,8 +48,8 @@ struct StackOptions {
   bool count_heap = false;
 };
 
-// A server with the first so many systems, 1 to 7, and the name of the last of them: in the order
-// in which they are made, the network first, without which there is nothing to ask.
+// A server with the first `count` systems, 1 to 7, and the name of the last of them. The order is
+// that in which they are made. The network is the first: without it, no request can be sent.
 StackOptions with_systems(int count);
 const char* system_added(int count);
 

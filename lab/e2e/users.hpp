@@ -29,8 +29,8 @@ struct NewUser {
 };
 KATANA_DESCRIBE(NewUser, (name, length(1, 80)), (email, format::email))
 
-// GET, POST /users; GET, PUT, DELETE /users/{id}; and for the benchmarks GET /report, which reads
-// every user, and POST /fill?from=&count=, which makes users.
+// Mounts GET, POST /users and GET, PUT, DELETE /users/{id}. For the benchmarks it also mounts GET
+// /report, which reads every user, and POST /fill?from=&count=, which makes users.
 void mount_users(katana::Group& routes, katana::database::Database& database);
 
 // The table; ids 1 … rows. Blocks.

@@ -1,14 +1,14 @@
-// floor_chat: what the kernel alone costs to hand every line to everybody else, as an
+// floor_chat: the cost of the kernel alone to hand every line to all other clients, as an
 // edge-triggered epoll server of one thread.
 //
 //   floor_chat PORT
 //
-// What arrives in one turn is framed once, one line behind the other, in one place; then every
-// connection gets all of it but its own lines with one gathered send. That is the least we know of
-// for these bytes: one recv for each connection that spoke, one sendmsg for each that listens. It
-// checks no text, knows no rooms, commands or limits, counts nothing, and trusts its clients to
-// read: it waits for one that does not. A server's cost divided by this one's is what its user code
-// adds.
+// Input of one turn is framed once, one line behind the other, in one place. Then every connection
+// gets all of it except its own lines with one gathered send. We know no cheaper way for these
+// bytes: one recv for each connection that spoke, one sendmsg for each that listens. It checks no
+// text, knows no rooms, commands or limits, and counts nothing. It expects its clients to read, and
+// waits for one that does not. A server's cost divided by this one's shows the cost of its user
+// code.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,14 +33,14 @@ enum {
 
 struct line {
   size_t begin, end;
-  int next_own;  // of the same connection; -1: the last
+  int next_own;  // the next span of the same connection; -1: the last
 };
 
 struct connection {
   int fd;
   int index;  // in `open`
   int first_own, last_own;
-  unsigned long turn;  // that these two are of
+  unsigned long turn;  // the turn to which these two belong
   int prefix_bytes;
   char prefix[32];
   char* rest;  // the beginning of a line
@@ -54,7 +54,7 @@ static size_t turn_size;
 static struct line* lines;
 static int line_count;
 static unsigned long turn = 1;
-static struct connection** connections;  // those that are open
+static struct connection** connections;  // the open ones
 static int open_count, open_room;
 static long accepted;
 

@@ -1,15 +1,15 @@
-// floor_epoll: what the kernel alone costs, as an edge-triggered epoll server of one thread.
+// floor_epoll: the cost of the kernel alone, as an edge-triggered epoll server of one thread.
 //
 //   floor_epoll PORT         one reply for every CR LF CR LF it reads; connections stay open
 //   floor_epoll PORT close   one reply for whatever the first read returns, then close
-//   floor_epoll PORT refuse  as the first, for peers of 127.0.0.0/16; others are closed when they come
+//   floor_epoll PORT refuse  the first mode for clients of 127.0.0.0/16; closes others when they come
 //
-// It parses nothing and issues the fewest system calls we know of: two per keep-alive request
-// (read, write) and a shared epoll_wait; four per new connection with `close` (accept4, read,
-// write, close), none of them epoll_ctl. A server's cost divided by this one's is what its user
-// code adds. It trusts its client: a head split across two reads gets no reply, a reply that the
-// kernel takes in part is not completed, and pipelining is limited to replies_max requests per
-// read.
+// It parses nothing and issues the fewest system calls we know of. A keep-alive request takes two
+// (read, write) and a shared epoll_wait. A new connection with `close` takes four (accept4, read,
+// write, close), none of them epoll_ctl. A server's cost divided by this one's shows the cost of
+// its user code. It trusts its client: a head split across two reads gets no reply. It does not
+// complete a reply that the kernel takes in part, and pipelining is limited to replies_max requests
+// per read.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

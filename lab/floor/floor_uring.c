@@ -1,10 +1,10 @@
-// floor_uring: what the kernel alone costs on io_uring, as a server of one thread.
+// floor_uring: the cost of the kernel alone on io_uring, as a server of one thread.
 //
 //   floor_uring PORT   one reply for every CR LF CR LF it receives; connections stay open
 //
-// Multishot accept, multishot receive into a ring of provided buffers, one send per received buffer
-// whose success is not reported, one io_uring_enter per batch. Like floor_epoll it parses nothing
-// and trusts its client.
+// It uses multishot accept, multishot receive into a ring of provided buffers, and one
+// io_uring_enter per batch. Each received buffer gets one send, whose success is not reported. Like
+// floor_epoll it parses nothing and trusts its client.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -9,7 +9,7 @@ ROOT = LAB.parent
 
 
 class LabError(Exception):
-    """What a person can mend: one line that names the input and the remedy. The command ends with exit status 1."""
+    """An error that a person can mend: one line names the input and the remedy. The command exits with status 1."""
 
 
 class UsageError(LabError):

@@ -35,7 +35,7 @@ class Comparison:
 
 
 def summary(case: CaseResult, figure: str) -> statistics.Summary:
-    """What is said of one figure of a case over its rounds."""
+    """The statistics of one figure of a case over its rounds."""
     return statistics.summarise(case.values(figure))
 
 
@@ -125,7 +125,7 @@ def merged_histogram(case: CaseResult, void: bool = False):
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What was measured of a claim. `ratio`: measured / claimed, where units agree. `n`: rounds that it stands on."""
+    """The measured value of a claim. `ratio`: measured / claimed, where units agree. `n`: the number of its rounds."""
 
     text: str
     ratio: float | None = None
@@ -134,7 +134,7 @@ class Found:
 
 @dataclasses.dataclass(frozen=True)
 class ClaimRow:
-    """A claim beside what was measured here."""
+    """A claim beside the figure that was measured here."""
 
     what: str
     source: str
@@ -150,7 +150,7 @@ def _stage_share(case: CaseResult, name: str) -> float:
 
 
 def _calls(case: CaseResult, name: str) -> float:
-    """How often a request makes a system call; NaN where nothing was traced."""
+    """The system calls of a request by name; NaN where nothing was traced."""
     if not case.calls:
         return math.nan
     return sum(call.per_request for call in case.calls
@@ -158,7 +158,7 @@ def _calls(case: CaseResult, name: str) -> float:
 
 
 def _gain(claim: Claim, case: CaseResult, against: CaseResult) -> Found:
-    """How much better a case is than another within rounds, in the unit of the claim, whichever way is better."""
+    """The gain of a case over another within rounds, in the unit of the claim, whichever direction is better."""
     ours, theirs = case.by_round(claim.figure), against.by_round(claim.figure)
     if FIGURES[claim.figure].better == "lower":
         ours, theirs = theirs, ours
@@ -208,8 +208,9 @@ def claim_rows(result: ExperimentResult, doctor: Sequence[Finding] = ()) -> list
 
 
 def top_functions(stacks: dict[str, int], count: int = 12, kernel: bool = True) -> list[tuple[str, float, bool]]:
-    """(function, share of all samples, in the kernel?) of the functions that the CPU was found in, busiest first;
-    without `kernel` those of the program alone.
+    """(function, share of all samples, in the kernel?) of the functions in which the CPU was found, busiest first.
+
+    Without `kernel`, only functions of the program are listed.
     """
     leaves: dict[str, int] = {}
     for stack, samples in stacks.items():

@@ -216,7 +216,7 @@ def run_report(flags: argparse.Namespace) -> int:
 
 
 def run_engines(flags: argparse.Namespace) -> int:
-    """Which engine costs least here, for kept and for new connections."""
+    """Find the engine that costs least here, for kept and for new connections."""
     servers = peers.load_peers()
     experiments = select_peers(find_experiments(ENGINE_EXPERIMENTS, not flags.full), "none", servers)
     run = run_experiments(experiments, not flags.full, flags.build, f"{PROGRAM} engines", servers)

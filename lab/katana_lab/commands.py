@@ -1,4 +1,4 @@
-"""The commands of the laboratory that are modules of their own: `katana-lab NAME`, and the file of that command.
+"""The commands of the laboratory, each in a separate module: `katana-lab NAME`, and the file of that command.
 
 Each module has `main()`, which reads sys.argv and returns the exit status (None: 0). Errors that a person can mend are
 one line on standard error, and status 1, or 2 for wrong usage. Standard library only.
@@ -17,7 +17,7 @@ from katana_lab import ROOT, LabError, UsageError
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """A module, the file that runs it, and what it does."""
+    """A module, the file that runs it, and a description."""
 
     module: str
     file: str

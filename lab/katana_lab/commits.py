@@ -3,11 +3,11 @@
     scripts/compare_commits.py BEFORE [--rounds 5] [--threshold 1.25] [--filter REGEX] [--out DIR]
     scripts/compare_commits.py --baseline lab/baselines/e2e.json [--rounds 5] [--filter REGEX]
 
-BEFORE is built in build/before (a git worktree), what is checked out here in build/bench. Each round runs both in
-turn, so what else the machine does meets both. Exit status: 0 no regression (or BEFORE has no such benchmarks), 1 a
-figure got worse and its whole interval lies beyond the threshold, 2 wrong usage. The two results are written to DIR
-(build/compare), for scripts/compare_benchmarks.py. With --baseline what is checked out is measured alone, on a machine
-that should be calm, and kept in FILE.
+BEFORE is built in build/before (a git worktree), the present checkout in build/bench. Each round runs both in turn:
+other work of the machine then disturbs both. The two results are written to DIR (build/compare), for
+scripts/compare_benchmarks.py. With --baseline the present checkout is measured alone, on a machine that should be calm,
+and kept in FILE. Exit status: 0 no regression (or BEFORE has no such benchmarks), 2 wrong usage. It is 1 when a figure
+got worse and its whole interval lies beyond the threshold.
 """
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pathlib import Path
 from katana_lab import ROOT, LabError
 
 PROGRAM = "e2e_benchmarks"
-# What repeats best: no disk, no scheduler of several threads.
+# The benchmarks that repeat best: no disk, no scheduler of several threads.
 FILTER = "stage|Integration/(call|error|lookup/by_slot)|exposition|LoggedServer/(off|background)|GET_user$"
 
 
 def run(*command, cwd=ROOT, **options):
-    """A command that has to succeed; what it wrote, where `options` capture it."""
+    """Run a command that has to succeed; return its output, where `options` capture it."""
     try:
         return subprocess.run([str(part) for part in command], cwd=cwd, check=True, **options).stdout
     except subprocess.CalledProcessError as failed:
@@ -64,7 +64,7 @@ def joined(rounds):
 
 
 def measure_in_turns(programs, flags):
-    """The rounds of each program, joined: A B A B, so that what else the machine does meets both."""
+    """The rounds of each program, joined: A B A B. Other work of the machine then disturbs both."""
     rounds = {name: [] for name in programs}
     for number in range(flags.rounds):
         for name, program in programs.items():

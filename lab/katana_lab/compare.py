@@ -4,8 +4,8 @@ Reads Google Benchmark's JSON and the laboratory's. A regression is told only wh
 current / baseline lies beyond the threshold. Equivalence is told when the whole interval lies within it; everything
 else is undecided, which is not the same.
 
-A single figure without repetitions has no interval. It is given the one that docs/decisions/0030 argues for, ± 10 %,
-and is marked as assumed: enough to catch what doubled, too wide to call noise a regression.
+A single figure without repetitions has no interval. It is given ± 10 %, for which docs/decisions/0030 has the reasons,
+and is marked as assumed. That is enough to find a figure that doubled, and too wide to call noise a regression.
 """
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def regressions(self) -> list[Row]:
-        """What got worse beyond doubt."""
+        """The figures that got worse beyond doubt."""
         return [row for row in self.rows if row.verdict == "regression"]
 
 
@@ -197,7 +197,7 @@ def compare(baseline: dict[tuple[str, str], Sample], current: dict[tuple[str, st
 
 
 def lines(comparison: Comparison, everything: bool = False) -> Sequence[str]:
-    """What a person reads: regressions first, then the rest, then a line that counts."""
+    """The lines of the report: regressions first, then the rest, then a line that counts."""
     order = ("regression", "improvement", "undecided", "equivalent")
     labels = {"regression": "REGRESSION", "improvement": "better", "undecided": "undecided", "equivalent": "equivalent"}
     found = []

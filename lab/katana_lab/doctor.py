@@ -1,4 +1,4 @@
-"""What will falsify figures on this machine, with the remedy. Reads /proc and /sys; changes nothing.
+"""Find the conditions that falsify figures on this machine, with the remedy. Reads /proc and /sys; changes nothing.
 
 A finding is 'good', 'note' (figures stand, but know it) or 'bad' (figures of this kind are worth nothing until mended).
 """
@@ -105,7 +105,7 @@ def check_limits() -> list[Finding]:
 
 
 def check_perf() -> list[Finding]:
-    """What perf may see."""
+    """The access of perf on this machine."""
     access = perf.probe()
     paranoid = _number("/proc/sys/kernel/perf_event_paranoid")
     found = []
@@ -136,7 +136,7 @@ def check_container() -> list[Finding]:
 
 
 def check_neighbours(watch_s: float = WATCH_S) -> list[Finding]:
-    """Who else keeps the CPUs busy right now."""
+    """The programs that keep the CPUs busy right now."""
     usable = sorted(os.sched_getaffinity(0))
     before, began = proc.cpu_busy_s(*usable), time.monotonic()
     names = {}
@@ -172,7 +172,7 @@ def check_neighbours(watch_s: float = WATCH_S) -> list[Finding]:
 
 
 def check_peers(build: Path) -> list[Finding]:
-    """Which servers can take part."""
+    """The servers that can take part."""
     found = []
     for name, server in peers.load_peers().items():
         reason = peers.missing(server, build)

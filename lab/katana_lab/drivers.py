@@ -1,7 +1,7 @@
 """Drivers: the generators of load, behind one interface. A new one is a class and a row in DRIVERS.
 
-A driver turns a Job into a command line, and what the command wrote into a Drive. `drive` runs it pinned, to its end.
-Standard library only.
+A driver turns a Job into a command line, and the output of the command into a Drive. `drive` runs it pinned, to its
+end. Standard library only.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from katana_lab import LAB, LabError, proc
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What is asked of whom. A driver ignores what it cannot do; `flags` are its own."""
+    """A job for a driver. It ignores members that it does not support; `flags` are specific to it."""
 
     port: int
     build: Path
@@ -39,7 +39,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Drive:
-    """What a load did. `told`: all that the driver says of itself, as it says it."""
+    """The result of a load. `told`: the complete report of the driver, in its own words."""
 
     requests: int
     rate_per_s: float
@@ -48,7 +48,7 @@ class Drive:
 
 
 class Driver(Protocol):
-    """A generator of load. Reading raises LabError for what is no result."""
+    """A generator of load. Reading raises LabError for output without a result."""
 
     def command(self, job: Job) -> list[str]:
         """The argv, unpinned."""
@@ -75,7 +75,7 @@ class Wrk:
         return [*base, "-s", str(LAB / "pipeline.lua"), job.url, "--", str(job.in_flight)]
 
     def read(self, output: str) -> Drive:
-        """Errors are failed connections and what is neither 2xx nor 3xx."""
+        """Errors are failed connections and replies that are neither 2xx nor 3xx."""
         errors = sum(map(int, re.findall(r"(?:connect|read|write|timeout) (\d+)", output)))
         refused = re.search(r"Non-2xx or 3xx responses: (\d+)", output)
         return Drive(_number(r"(\d+) requests in", output), _number(r"Requests/sec:\s+([\d.]+)", output, float),
@@ -125,7 +125,7 @@ class KatanaLoad:
                 *self.flight(job), *job.flags, "--quiet", "--json", "-", job.url]
 
     def flight(self, job: Job) -> tuple[str, ...]:
-        """What is in flight on a connection."""
+        """The flags for several requests in flight on a connection."""
         return ("--pipeline", str(job.in_flight)) if job.in_flight > 1 else ()
 
     def read(self, output: str) -> Drive:
@@ -168,7 +168,7 @@ class ChatLoad:
                 "--quiet"]
 
     def read(self, output: str) -> Drive:
-        """What is missing is an error."""
+        """Missing deliveries count as errors."""
         told = KatanaLoad().read(output.replace('"delivered"', '"requests"', 1)).told
         return Drive(told["requests"], told["deliveries_per_s"], told["missing"], told)
 

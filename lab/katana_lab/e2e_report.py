@@ -1,9 +1,9 @@
-"""The end-to-end benchmarks as tables, each beside what was claimed before, with the reason for the difference.
+"""The end-to-end benchmarks as tables, each beside the earlier claim, with the reason for the difference.
 
     lab/e2e/report.py RESULTS.json [--out REPORT.md]
 
-RESULTS.json is what e2e_benchmarks wrote (--benchmark_out); of several repetitions the median is shown. What was not
-run, or not counted on this machine, is n/a.
+RESULTS.json is the output of e2e_benchmarks (--benchmark_out); of several repetitions the median is shown. Figures that
+were not measured, or not counted on this machine, are n/a.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCE = "the published end-to-end benchmarks of seven systems"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One line: what is asked, what was claimed, and where ours is: a counter of a benchmark, or its time."""
+    """One line: the question, the claim, and the place of our figure: a counter of a benchmark, or its time."""
 
     what: str
     claimed: str
@@ -50,12 +50,12 @@ def requests(what, claimed, benchmark):
 
 
 def timed(prefix, rows):
-    """Rows of what takes nanoseconds: (what, what was claimed, the benchmark below `prefix`)."""
+    """Rows of figures in nanoseconds: (question, claim, benchmark below `prefix`)."""
     return [Row(what, claimed, f"{prefix}/{name}", "", 1, "ns") for what, claimed, name in rows]
 
 
 def counted(prefix, counter, unit, rows):
-    """Rows of one counter in several benchmarks: (what, what was claimed, the benchmark below `prefix`)."""
+    """Rows of one counter in several benchmarks: (question, claim, benchmark below `prefix`)."""
     return [Row(what, claimed, f"{prefix}/{name}", counter, 1, unit) for what, claimed, name in rows]
 
 
@@ -80,11 +80,11 @@ LOGGED = Section("1. Logged network server", [
     Row("a page of 20 users, background / none", "", "LoggedServer/cost_of_logging_pages", "background_ratio"),
     Row("a page of 20 users, binary / none", "", "LoggedServer/cost_of_logging_pages", "binary_ratio")],
     "The source's program calls a logger in a loop and has no server in it. Here every request comes over the "
-    "loopback and leaves a record of eight fields, some 150 octets of text, in a file. Rates are those of one "
+    "loopback and leaves a record of eight fields, some 150 bytes of text, in a file. Rates are those of one "
     "reactor on one CPU, not of eight. The ratio is that of CPU time within rounds, the log's own thread included: "
-    "making the record, formatting it, and the kernel's copy of it. Beside 13 octets of reply that is the largest "
-    "share that a log can have; beside a page out of a database it is what a service sees. Why 1.02 is not reached "
-    "beside a request that does nothing: docs/decisions/0069.")
+    "making the record, formatting it, and the kernel's copy of it. For a reply of 13 bytes this is the largest share "
+    "that a log can have. For a page out of a database it is the share in a real service. The reason why 1.02 is not "
+    "reached for a request that does nothing is in docs/decisions/0069.")
 
 DATABASE = Section("2. DB-backed API", [
     *requests("GET /users", ("42,800 req/s", "187 µs", "456 µs"), "DatabaseApi/GET_users"),
@@ -156,8 +156,8 @@ SYSTEMS = Section("4. One system more: CPU per request, beside the network alone
     for count, name, claimed in ((2, "thread", ""), (3, "log", "+4 µs of 212"), (4, "database", ""),
                                  (5, "metrics", "+8 µs of 212"), (6, "registry", "+5 µs of 212"),
                                  (7, "configuration", ""))],
-    "Every server is asked for the same 13 octets, so what is added is the cost of a system that is there: only "
-    "the log does anything for such a request. The source adds up guesses for a request that uses all of them.")
+    "Every server is asked for the same 13 bytes, so the added cost is that of a system that is present. Only the log "
+    "does anything for such a request. The source adds up guesses for a request that uses all of them.")
 
 START = Section("4. Start-up", [
     Row("full stack, from fork() to the first reply", "500 ms", "FullStack/application/start_up", "", 1e-6, "ms"),
@@ -168,9 +168,8 @@ START = Section("4. Start-up", [
     *[Row(f"{count} systems of the laboratory's server", claimed, f"FullStack/start_up/{count}_systems", "", 1e-6, "ms")
       for count, claimed in ((1, "42 ms"), (2, "86 ms"), (3, "248 ms"), (4, "312 ms"), (5, "384 ms"), (6, ""),
                              (7, "500 ms"))]],
-    "The source's phases are round numbers that add up to 500. Here each part is timed by the program itself, "
-    "parts that do not need one another overlap, and a row of the second kind includes fork, exec and the first "
-    "reply.")
+    "The source's phases are round numbers that add up to 500. Here the program times each part, and independent parts "
+    "overlap. A row of the second kind includes fork, exec and the first reply.")
 
 INTEGRATION = Section("5. Integration", [
     *timed("Integration/call", [("direct call", "2.4 ns", "direct"), ("virtual call", "4.1 ns", "virtual"),

@@ -56,7 +56,7 @@ FIGURES: dict[str, Figure] = {
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits and separators; 'n/a' for what was not measured."""
+    """A number with three significant digits and separators; 'n/a' for a figure that was not measured."""
     if value is None or not math.isfinite(value):
         return "n/a"
     if value == 0:

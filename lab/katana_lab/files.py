@@ -1,4 +1,4 @@
-"""YAML and JSON files into typed models; errors are one line with the file, the key and what is wrong."""
+"""YAML and JSON files into typed models; errors are one line with the file, the key and the mistake."""
 from __future__ import annotations
 
 import json
@@ -61,8 +61,8 @@ def explain(error: pydantic.ValidationError) -> str:
 
 
 def parse(model: type[Model], data: object, source: str, extra: Literal["ignore", "forbid"] | None = None) -> Model:
-    """The model, or UsageError that names the source and the key. `extra` overrides what the model does with keys that
-    it does not know.
+    """The model, or UsageError that names the source and the key. `extra` overrides the model's treatment of unknown
+    keys.
     """
     try:
         return model.model_validate(data, extra=extra)

@@ -31,7 +31,7 @@ BATCH = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 32
 
 
 def addresses(count: int) -> list[str]:
-    """So many addresses of 127.0.0.0/8, none of them the one that servers listen on."""
+    """`count` addresses of 127.0.0.0/8, none of them the one that servers listen on."""
     return [f"127.{1 + number // 65_025}.{1 + number // 255 % 255}.{1 + number % 255}" for number in range(count)]
 
 
@@ -53,7 +53,7 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def reset_streams(first: int, count: int) -> bytes:
-    """So many streams, each opened by a request and reset at once."""
+    """`count` streams, each opened by a request and reset at once."""
     head = b"\x82\x86\x84\x41\x01a"        # GET, http, /, and the authority "a" (RFC 7541)
     return b"".join(frame(1, 5, stream, head) + frame(3, 0, stream, struct.pack(">I", 8))
                     for stream in range(first, first + 2 * count, 2))
@@ -71,11 +71,11 @@ class Flooding:
 
 @dataclasses.dataclass
 class Flooded:
-    """What a flood came to."""
+    """The result of a flood."""
 
     opened: int = 0
     ended_by_server: int = 0
-    unanswered: int = 0      # of those, without a single byte of a reply
+    unanswered: int = 0      # the part of them without a single byte of a reply
     failed: int = 0          # could not be connected
 
 
@@ -107,7 +107,7 @@ class Flood:
         self.poll.register(made, select.EPOLLIN | select.EPOLLOUT)
 
     def payload(self, one: Flooding) -> bytes:
-        """What it sends next; empty: it waits."""
+        """The bytes that it sends next; empty: it waits."""
         first = one.sent == 0
         if self.kind == "requests":
             return BATCH
@@ -152,7 +152,7 @@ class Flood:
             self.poll.modify(one.socket, select.EPOLLIN | select.EPOLLOUT)
 
     def step(self) -> None:
-        """Connect what is missing, and serve what is ready."""
+        """Open missing connections, and serve the ready ones."""
         for _ in range(min(200, self.sockets - len(self.open))):
             self.connect()
         for number, events in self.poll.poll(0.01):
@@ -189,11 +189,11 @@ def _run(kind: str, port: int, sockets: int, from_addresses: int, seconds: float
     result.put(dataclasses.asdict(flood.done))
     result.close()
     result.join_thread()
-    os._exit(0)                               # sockets and all: thousands of closes are nobody's to wait for
+    os._exit(0)                               # sockets and all: the process need not wait for thousands of closes
 
 
 class Running:
-    """A flood in its own process; a context manager. `done`: what it came to, afterwards."""
+    """A flood in a separate process; a context manager. `done`: its result, afterwards."""
 
     def __init__(self, kind: str, port: int, sockets: int, from_addresses: int, seconds: float):
         self.result = multiprocessing.Queue()

@@ -2,9 +2,9 @@
 
     scripts/compare_benchmarks.py --baseline A.json --current B.json [--threshold 1.05] [--metric real_time] [--all]
 
-Exit status: 0 no regression, 1 a figure got worse and its whole interval lies beyond the threshold (it is named, with
-both figures and the interval), 2 wrong usage. Baselines that the project keeps are in lab/baselines. `katana-lab
-compare A B` is the same.
+Exit status: 0 no regression, 1 a figure got worse and its whole interval lies beyond the threshold, 2 wrong usage. A
+worse figure is named, with both values and the interval. Baselines that the project keeps are in lab/baselines.
+`katana-lab compare A B` is the same.
 """
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """katana-load, seen from here: its command line, its JSON and its interval log, turned into one result.
 
-The interval log (HdrHistogram V2) is what makes it possible to decide afterwards where warm-up ended: intervals before
-that moment are left out, the others are merged without loss. `Histogram` values are whole nanoseconds, except where the
-log says otherwise (LOG_UNITS_PER_US).
+The interval log (HdrHistogram V2) permits the end of warm-up to be decided afterwards. Intervals before that moment are
+left out, the others are merged without loss. `Histogram` values are whole nanoseconds, except where the log says
+otherwise (LOG_UNITS_PER_US).
 """
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class GeneratorReport(_Lenient):
 
 
 class LoadReport(_Lenient):
-    """What `katana-load --json` writes (the contract's keys; others are kept and ignored)."""
+    """The JSON that `katana-load --json` writes (the contract's keys; others are kept and ignored)."""
 
     requests: int
     duration_s: float
@@ -139,7 +139,7 @@ def filler_headers(size: int, value_bytes_max: int = 200) -> dict[str, str]:
     while size > 0:
         name = f"X-Filler-{index}"
         rest = size - len(name) - 4                              # ': ' and CR LF
-        # What remains must hold another name, or go into this one.
+        # The remaining bytes must hold another name, or go into this one.
         value = rest if rest <= value_bytes_max + len(name) + 5 else value_bytes_max
         headers[name] = "x" * max(1, value)
         size -= len(name) + 4 + len(headers[name])
@@ -246,7 +246,7 @@ def _finish(command: Sequence[str], seconds_max: float) -> str:
                                        stderr=subprocess.STDOUT, text=True)
         said = _last_words(process, seconds_max)
     finally:
-        if process is not None:                                  # Ctrl-C: nobody will read its result
+        if process is not None:                                  # Ctrl-C: its result will not be read
             process.kill()
             process.wait()
             process.stdout.close()

@@ -16,7 +16,7 @@ from katana_lab import ROOT, proc
 
 
 def commit() -> str:
-    """What is checked out, short; a dash where nobody knows."""
+    """The short name of the checked-out commit; a dash where it is unknown."""
     run = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
                          check=False)
     return run.stdout.strip() or "–"

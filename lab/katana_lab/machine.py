@@ -33,7 +33,7 @@ def _git(*arguments: str) -> str:
 
 
 def cpu_model() -> str:
-    """What the CPU calls itself."""
+    """The model name of the CPU."""
     for line in proc.read("/proc/cpuinfo").splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()

@@ -1,8 +1,8 @@
 """Runs the micro-benchmark programs of a build, prints a Markdown table for each, and writes one JSON file.
 
 It builds nothing: `make micro` does, and then calls this. Every program runs its subjects interleaved, in rounds, in
-one process, and checks that each did its work. Wall time gates nothing: a missed target is reported, and the exit
-status is 1 only when a program failed or wrote what is not the contract; 2 on wrong usage.
+one process, and checks that each did its work. Wall time decides nothing: a missed target is only reported. The exit
+status is 1 when a program failed or its result breaks the contract; 2 on wrong usage.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TARGET = {"text": str, "value": float, "limit": float, "direction": str, "met": 
 
 
 class BadResult(Exception):
-    """What a program wrote is not what the contract says."""
+    """The result of a program breaks the contract."""
 
 
 def check_member(where, item, name, kind):
@@ -127,7 +127,7 @@ def find_programs(build, systems):
 
 
 def run_program(system, program, arguments):
-    """What the program measured; raises BadResult when it failed."""
+    """The result of the program; raises BadResult when it failed."""
     with tempfile.TemporaryDirectory(prefix="micro-") as folder:
         path = Path(folder) / "result.json"
         run = subprocess.run([str(program), *arguments, "--json", str(path)], stdout=subprocess.DEVNULL, check=False)

@@ -1,7 +1,7 @@
-"""What an experiment and a peer are: the schema of lab/experiments/*.yaml and lab/peers/*.yaml.
+"""The schema of experiments and of the servers in them (lab/experiments/ and `lab/peers/`).
 
-An experiment asks one question of several variants under one load. A variant is a server (a file of lab/peers; ours is
-one of them) with options. A sweep repeats every variant for each value of one parameter. A case is a variant at one
+An experiment asks one question of several variants under one load. A variant is a server (a file of `lab/peers`; ours
+is one of them) with options. A sweep repeats every variant for each value of one parameter. A case is a variant at one
 value of the sweep; a visit is one run of one case in one round.
 
 Units stand in the names: `_s` seconds, `_us` microseconds, `_bytes`. docs/guides/laboratory.md explains every key.
@@ -24,7 +24,7 @@ LOAD_SWEEPS = ("connections", "pipeline", "requests_per_connection", "header_byt
 
 
 class Fill(StrictModel):
-    """What is added before the load, so that there is something to read: requests of one operation."""
+    """Data that is added before the load, to be read later: requests of one operation."""
 
     operation: str
     count: int = Field(200, ge=1, le=100_000)
@@ -44,7 +44,7 @@ class Scenario(StrictModel):
 
 
 class Load(StrictModel):
-    """What katana-load does. Without `rate_per_s` it is a closed loop: a reply brings the next request."""
+    """The options of katana-load. Without `rate_per_s` it is a closed loop: a reply brings the next request."""
 
     protocol: Literal["http1", "http2", "websocket"] = "http1"
     connections: int = Field(64, ge=1, le=100_000)
@@ -82,12 +82,12 @@ class Variant(StrictModel):
 
     server: Name
     options: dict[Name, Value] = {}
-    load: dict[str, Value | dict[str, str] | dict[str, object]] = {}     # what differs from the experiment's load
+    load: dict[str, Value | dict[str, str] | dict[str, object]] = {}     # differences from the experiment's load
     note: str = ""
 
 
 class Phases(StrictModel):
-    """How long and how often. The load runs warm_up_s_max + measure_s; where warm-up ends is detected."""
+    """Durations and repetitions. The load runs warm_up_s_max + measure_s; the end of warm-up is detected."""
 
     warm_up_s_max: float = Field(gt=0, le=600)
     measure_s: float = Field(gt=0, le=7200)
@@ -127,17 +127,17 @@ class Sweep(StrictModel):
         return self
 
     def label(self, value: Value) -> str:
-        """How a value is called in tables."""
+        """The name of a value in tables."""
         return self.labels[self.values.index(value)] if self.labels else f"{value}"
 
 
 class Sampling(StrictModel):
-    """What is looked at beside time. Each costs an extra run of the case in rounds of its own."""
+    """Samples taken besides time. Each costs an extra run of the case in separate rounds."""
 
-    every_s: float = Field(0.1, gt=0, le=1)   # of /proc, without any extra run
-    counters: bool = True                # perf stat: instructions, cycles, cache misses, all system calls
-    calls: bool = False                  # perf trace -s, else strace -c: system calls by name
-    profile: bool = False                # perf record: top functions and the flame graph
+    every_s: float = Field(0.1, gt=0, le=1)   # The interval of samples of /proc, without any extra run.
+    counters: bool = True                # Instructions, cycles, cache misses, all system calls (perf stat).
+    calls: bool = False                  # System calls by name (perf trace -s, else strace -c).
+    profile: bool = False                # Top functions and the flame graph (perf record).
     metrics: bool = True                 # the server's own /metrics, before and after
 
 
@@ -162,12 +162,12 @@ GAIN_UNITS = ("%", "times")
 
 
 class Claim(StrictModel):
-    """A figure that was claimed before, and what stands beside it.
+    """A figure that was claimed before, and its comparison.
 
-    `case` with one of: `figure`; `stage`, its share in the traced system calls, in percent; `call`, how often that
-    system call is made for a request (`working`: all that do not wait). With `against`, another case: how much better
-    `figure` is in `case` than there, in % or in times; of what is better lower, the inverse. `finding`, without a case:
-    what the doctor says.
+    `case` has one of three keys. `figure` is a figure of it. `stage` is the share of a stage in the traced system
+    calls, in percent. `call` is how often that system call is made for a request (`working`: all that do not wait).
+    `against` names another case: the result is then how much better `figure` is in `case` than there, in % or in times.
+    For a figure that is better lower it is the inverse. `finding`, without a case: the doctor's finding.
     """
 
     source: str
@@ -294,14 +294,14 @@ def cases_of(experiment: Experiment, quick: bool) -> list[Case]:
 
 
 class Needs(StrictModel):
-    """What must be there before a peer can run, and what to do when it is not."""
+    """The programs that a server needs before it can run, and the remedy when they are missing."""
 
     programs: list[str] = []
     remedy: str
 
 
 class Build(StrictModel):
-    """How a peer is built in its folder of lab/peers; into build/peers, never into the tree."""
+    """The build of a server in its folder of `lab/peers`; into `build/peers`, never into the tree."""
 
     folder: Name
     command: list[str] = Field(min_length=1)
@@ -310,7 +310,8 @@ class Build(StrictModel):
 
 
 class Peer(StrictModel):
-    """A server that the laboratory can start. In texts {port}, {work}, {build}, {peers}, {threads} are replaced."""
+    """A server that the laboratory can start. In texts `{port}`, `{work}`, `{build}`, `{peers}`, `{threads}` are
+    replaced."""
 
     about: str
     language: str = ""
@@ -318,10 +319,10 @@ class Peer(StrictModel):
     build: Build | None = None
     files: dict[str, str] = {}
     command: str
-    options: dict[Name, str] = {}        # option -> what it adds to the command; {value} is the variant's
+    options: dict[Name, str] = {}        # option -> its words of the command; {value} is the variant's
     defaults: dict[Name, Value] = {}
     metrics: str | None = None           # path of its Prometheus text
-    paths: list[str] = Field(["/plaintext"], min_length=1)       # what it answers as ours does, by GET
+    paths: list[str] = Field(["/plaintext"], min_length=1)       # paths that it answers like ours, by GET
     ours: bool = False
 
 # SPDX-License-Identifier: Apache-2.0

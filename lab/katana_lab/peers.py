@@ -1,4 +1,4 @@
-"""The servers of lab/peers: which can run here, why not, how they are built and started."""
+"""The servers of `lab/peers`: which can run here, why not, how they are built and started."""
 from __future__ import annotations
 
 import dataclasses
@@ -24,14 +24,14 @@ class Unavailable(LabError):
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A peer with its name and the file that describes it."""
+    """A server with its name and the file that describes it."""
 
     name: str
     peer: Peer
 
 
 def load_peers(folder: Path = FOLDER) -> dict[str, Server]:
-    """Every peer by name."""
+    """Every described server by name."""
     return {path.stem: Server(path.stem, read_yaml(Peer, path)) for path in sorted(folder.glob("*.yaml"))}
 
 
@@ -77,7 +77,7 @@ def prepare(server: Server, build: Path) -> None:
 
 
 def check_options(server: Server, options: dict[str, Value], source: str) -> None:
-    """Refuse options that the peer does not know."""
+    """Refuse options that the server does not know."""
     for name in options:
         if name not in server.peer.options and name not in server.peer.defaults:
             known = ", ".join(sorted({*server.peer.options, *server.peer.defaults})) or "none"
@@ -85,7 +85,7 @@ def check_options(server: Server, options: dict[str, Value], source: str) -> Non
 
 
 class _Texts(string.Formatter):
-    """{name} of the peer's texts; a wrong name is an error of the peer's file."""
+    """`{name}` in the texts of a server; a wrong name is an error of the server's file."""
 
     def get_value(self, key, args, kwargs):
         if key not in kwargs:

@@ -1,6 +1,6 @@
 """perf and strace: what this machine permits them, counters of a server, its system calls by name, its stacks.
 
-Standard library only. Fails: what the machine forbids is named in `Access.reasons`, and is n/a in a report.
+Standard library only. Fails: `Access.reasons` names kinds that the machine forbids; a report has n/a for them.
 """
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HARDWARE_EVENTS = ("instructions:u", "instructions:k", "cycles", "cache-misses")
 CALLS_EVENT = "raw_syscalls:sys_enter"
 PROFILE_HZ = 499                  # no divisor of the timer's rate, so that it does not march in step with it
 STACK_BYTES = 4096
-TRACE_PAGES = "2048"              # of memory on each CPU, for what perf has yet to follow
-ATTACH_S = 0.3                    # perf has no way to say that it is attached
+TRACE_PAGES = "2048"              # The pages of memory on each CPU, for records that perf has yet to read.
+ATTACH_S = 0.3                    # Time to attach: perf does not report that it is attached.
 SIGNALS_MAX = 10                  # 2 s apart; a program that does not end is killed then
 
 
 @dataclasses.dataclass(frozen=True)
 class Access:
-    """What this machine permits. `reasons`: kind of sample -> why not."""
+    """The access that this machine permits. `reasons`: kind of sample -> why not."""
 
     hardware: tuple[str, ...]
     calls: bool
@@ -67,7 +67,7 @@ def _stat_probe(perf: str, events: Sequence[str]) -> dict[str, int]:
 
 
 def parse_stat(text: str) -> dict[str, int]:
-    """Event -> count from `perf stat -x,`; what was not counted is left out."""
+    """Event -> count from `perf stat -x,`; events that were not counted are left out."""
     counts = {}
     for line in text.splitlines():
         fields = line.split(",")
@@ -177,7 +177,7 @@ class StackRecorder(Attached):
                           f"dwarf,{STACK_BYTES}", "-p", _pids(pid), "-o", str(self._data)])
 
     def stacks(self) -> dict[str, int]:
-        """What was recorded; needs the folder that the recorder was given."""
+        """The recorded stacks; needs the folder that the recorder was given."""
         script = subprocess.run([proc.tool("perf"), "script", "-i", str(self._data), "--no-inline", "-F",
                                  "comm,tid,ip,sym,dso"], capture_output=True, text=True, errors="replace", check=False)
         return fold(script.stdout)
@@ -196,7 +196,7 @@ def fold(script: str) -> dict[str, int]:
             if found and "ffffffffffffffff" not in line:
                 name = found.group(1).split("+0x")[0].replace(";", ":")
                 frames.append(name + ("_[k]" if "kernel" in found.group(2) else ""))
-        if "main" in frames:                                     # what called it is cut off in some stacks only
+        if "main" in frames:                                     # its callers are cut off in some stacks only
             frames = frames[:frames.index("main") + 1]
         if frames:
             stacks[";".join(reversed(frames))] += 1

@@ -51,7 +51,7 @@ def _plain(figure: go.Figure) -> Plot:
 
 
 def rounds_of(cases: Sequence[CaseResult], name: str) -> str:
-    """How many rounds a figure stands on: 'n = 3', or the range of it."""
+    """The number of rounds of a figure: 'n = 3', or the range of it."""
     counts = sorted({len(case.by_round(name)) for case in cases})
     return f"n = {counts[0]}" if counts[0] == counts[-1] else f"n = {counts[0]} to {counts[-1]}"
 
@@ -74,7 +74,7 @@ def _line(case: CaseResult, result: ExperimentResult) -> dict[str, Any]:
 
 
 def _reach(result: ExperimentResult, name: str) -> list[float]:
-    """The axis from zero to a little beyond what was measured; an interval of few rounds may reach out of it."""
+    """The axis from zero to a little beyond the measured values; an interval of few rounds may exceed it."""
     values = [value for case in _measured(result) for value in case.by_round(name).values()]
     low, high = min(values), max(values)
     scale = FIGURES[name].scale
@@ -225,7 +225,7 @@ def cpu_split(result: ExperimentResult) -> Plot | None:
 
 
 def _traced(cases: Sequence[CaseResult]) -> str:
-    """Of how many requests the system calls were counted."""
+    """The number of requests whose system calls were counted."""
     counts = sorted(case.calls_n for case in cases)
     if not counts[0]:
         return "a run of its own"

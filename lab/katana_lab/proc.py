@@ -1,4 +1,4 @@
-"""Processes and /proc: start a server pinned, wait until it answers, read what it used, end it. Standard library only.
+"""Processes and /proc: start a server pinned, wait until it answers, read its usage, end it. Standard library only.
 
 A server is a process and all its descendants (nginx's master and workers). CPU time is exact to nanoseconds where the
 kernel has schedstat, else to one tick (10 ms).
@@ -73,7 +73,7 @@ def _tasks(pid: int) -> list[int]:
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """What a process tree has used so far, in seconds and counts; RSS in KiB and descriptors as they are."""
+    """The use of a process tree so far, in seconds and counts; RSS in KiB and descriptors are present values."""
 
     cpu_s: float
     user_s: float
@@ -112,7 +112,7 @@ def _status_number(text: str, key: str) -> int:
 
 
 def usage(pid: int) -> Usage:
-    """What the process tree has used; a member that ends meanwhile counts as nothing."""
+    """The use of the process tree so far; a member that ends meanwhile counts as nothing."""
     user = kernel = 0.0
     voluntary = involuntary = descriptors = 0
     threads: dict[int, float] = {}
@@ -138,7 +138,7 @@ def memory_kib(pid: int, what: str = "VmRSS") -> int:
 
 
 def cpu_busy_s(*cpus: int) -> float:
-    """How long these CPUs have been busy, whoever kept them so."""
+    """The seconds that these CPUs have been busy, for all processes."""
     total, seen = 0.0, set()
     for line in read("/proc/stat").splitlines():
         name, *fields = line.split()
@@ -168,10 +168,10 @@ def sample(pid: int, server_cpus: Sequence[int], generator_cpus: Sequence[int]) 
 
 
 class Spent:
-    """What a server used between two samples: the one way in which the laboratory measures a server's CPU.
+    """The use of a server between two samples: the one way in which the laboratory measures a server's CPU.
 
-    CPU in seconds; `server`, `generator` and `others` are shares of the elapsed time: what the server used, how busy
-    the generator's CPUs were, and what anything else used of the server's CPUs.
+    CPU is in seconds. The others are shares of the elapsed time. `server` is the CPU that the server used. Busy time of
+    the generator's CPUs is `generator`. `others` is the rest of the use of the server's CPUs.
     """
 
     def __init__(self, first: Sample, last: Sample):
@@ -193,9 +193,9 @@ _reserved: list[socket.socket] = []       # one per port that this process was g
 
 
 def free_port(first: int = 10_000, last: int = 12_000) -> Iterator[int]:
-    """Ports that nobody listens on, below the ephemeral ones and those of the end-to-end tests, each once.
+    """Ports on which no program listens, below the ephemeral ones and those of the end-to-end tests, each once.
 
-    A port that another run of the laboratory was given is left out, though its server may not listen yet: each port is
+    A port that another run of the laboratory was given is left out, though its server may not listen yet. Each port is
     reserved by a name in the abstract namespace of Unix sockets, which the kernel gives to one process.
     """
     for port in range(first + os.getpid() % 997, last):
@@ -212,7 +212,7 @@ def free_port(first: int = 10_000, last: int = 12_000) -> Iterator[int]:
 
 
 def listens(process: subprocess.Popen, port: int) -> bool:
-    """True when the process or a descendant listens on the TCP port: somebody else may have taken it meanwhile.
+    """True when the process or a descendant listens on the TCP port: another program may have taken it meanwhile.
 
     Also true when the descriptors of one of them may not be read (it runs as another user).
     """
@@ -322,7 +322,7 @@ def stop(process: subprocess.Popen, patience_s: float = 2.0) -> None:
 
 
 def descriptors_max() -> int:
-    """How many descriptors a program of this user may open at most (the hard limit)."""
+    """The most descriptors that a program of this user may open (the hard limit)."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
 # SPDX-License-Identifier: Apache-2.0

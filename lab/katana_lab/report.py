@@ -80,8 +80,8 @@ class Section:
     tops: list[Top]
     spreads: list[Spread]
     rest: list[str]                      # figures beyond the headline
-    rest_rows: list[tuple[str, list[tuple[str, int]]]]           # case: what is shown, and n
-    counters: list[tuple[str, list[str]]]                        # of the server's own: name, growth in each case
+    rest_rows: list[tuple[str, list[tuple[str, int]]]]           # case: the shown figures, and n
+    counters: list[tuple[str, list[str]]]                        # the server's own: name, growth in each case
     plots: list[plots.Plot]
     wide_plots: list[plots.Plot]
 
@@ -223,7 +223,7 @@ def _sentences(result: ExperimentResult, ratios: list[analysis.Comparison]) -> l
 
 
 def _plain_sentences(result: ExperimentResult, doctor: list[Finding]) -> list[str]:
-    """The answer where nothing is compared: what was measured, of the first headline figure, variant by variant."""
+    """The answer without a comparison: the measured values of the first headline figure, variant by variant."""
     if result.definition.kind == "machine":
         bad = [one.what for one in doctor if one.state == "bad"]
         return [f"Figures are falsified by: {', '.join(bad)}." if bad else "Nothing here falsifies figures."]
@@ -249,7 +249,7 @@ def _state(result: ExperimentResult, notes: list[tuple[str, int, int]]) -> str:
 
 
 def _plots(result: ExperimentResult) -> tuple[list[plots.Plot], list[plots.Plot]]:
-    """Those that stand two in a row, and those that need the whole width."""
+    """Plots that stand two in a row, and plots that need the whole width."""
     pairs = [plots.figure_plot(result, name) for name in result.definition.headline[:4]]
     pairs += [plots.cpu_split(result), plots.calls(result), plots.life(result), plots.balance(result),
               plots.latency(result), plots.scaling_plot(result), plots.series(result),
@@ -288,7 +288,7 @@ def _median(case: CaseResult, name: str) -> tuple[str, int]:
 
 
 def _counters(cases: list[CaseResult]) -> list[tuple[str, list[str]]]:
-    """How much the server's own counters grew in the first round, from start to end of the load."""
+    """The growth of the server's own counters in the first round, from start to end of the load."""
     columns = [case.visits[0].metrics for case in cases]
     names = sorted({name for column in columns for name in column})
     return [(name, [f"{column.get(name, 0):,.0f}" for column in columns]) for name in names]

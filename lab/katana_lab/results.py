@@ -32,7 +32,7 @@ class _Record(BaseModel):
 
 
 class Series(_Record):
-    """What happened over time in a visit; `at_s` counts from the start of the load."""
+    """The course of a visit over time; `at_s` counts from the start of the load."""
 
     at_s: list[float] = []
     rate_per_s: list[float] = []
@@ -117,7 +117,7 @@ class ExperimentResult(_Record):
     cases: list[CaseResult] = []
     checks: list[CheckResult] = []
     seconds: float = 0.0
-    server_cpus: int = 1                 # that its servers could use
+    server_cpus: int = 1                 # CPUs that its servers could use
     interrupted: bool = False            # some of its visits were not made
 
     def case(self, name: str) -> CaseResult | None:
@@ -126,7 +126,7 @@ class ExperimentResult(_Record):
 
 
 class Finding(_Record):
-    """What the doctor says of one thing: 'good', 'note' or 'bad'."""
+    """A finding of the doctor: 'good', 'note' or 'bad'."""
 
     what: str
     state: str
@@ -142,7 +142,7 @@ class Run(_Record):
     command: str
     suite: str
     seconds: float = 0.0
-    interrupted: bool = False            # what was measured is here, the rest was not run
+    interrupted: bool = False            # the measured part is here, the rest was not run
     unavailable: dict[str, str] = {}     # kind of sample -> why this machine has none
     doctor: list[Finding] = []
     experiments: list[ExperimentResult] = []
@@ -180,7 +180,8 @@ def google_benchmark(run: Run) -> dict[str, Any]:
 
 
 def slim(run: Run) -> Run:
-    """The run without what only a report needs: series, histograms, stacks. What a repository keeps as baseline."""
+    """The run without the parts that only a report needs: series, histograms, stacks. A repository keeps it as
+    baseline."""
     def small(case: CaseResult) -> CaseResult:
         visits = [visit.model_copy(update={"series": Series(), "histogram": "", "metrics": {}})
                   for visit in case.visits]

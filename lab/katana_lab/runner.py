@@ -20,7 +20,7 @@ EXPERIMENTS = LAB / "experiments"
 START_S = 0.5                     # a server's start and end, for the estimate of time
 RESERVE_DESCRIPTORS = 200
 COUNTED_ROUNDS = {True: 1, False: 3}
-Progress = Callable[[str, float], None]                          # what is done, and its share of planned seconds
+Progress = Callable[[str, float], None]                          # the present step, and its share of planned seconds
 
 
 def find_experiments(names: Sequence[str], quick: bool, folder: Path = EXPERIMENTS) -> dict[str, Experiment]:
@@ -73,7 +73,7 @@ def home_of(places: Places, cpus: Sequence[int]) -> set[int]:
 
 
 def planned_seconds(experiment: Experiment, quick: bool) -> float:
-    """How long the experiment will take, if every case runs."""
+    """The seconds that the experiment takes, if every case runs."""
     if experiment.kind == "machine":
         return 1.0
     phases, sample, cases = experiment.phases(quick), experiment.sample, len(cases_of(experiment, quick))
@@ -100,13 +100,13 @@ class ExperimentRunner:
         self._result = ExperimentResult(name=name, definition=experiment, server_cpus=len(self._places.server))
 
     def run(self) -> ExperimentResult:
-        """All rounds. Returns what was measured, whatever failed, and whoever interrupted it."""
+        """Run all rounds. Returns the results so far, also after a failure or an interruption."""
         began, usable = time.monotonic(), os.sched_getaffinity(0)
         try:
             os.sched_setaffinity(0, home_of(self._places, self._bench.cpus))
             self._visit_all(self._open_cases())
         except KeyboardInterrupt:
-            self._result.interrupted = True                      # what was measured until then is worth having
+            self._result.interrupted = True                      # the figures until then are worth having
         finally:
             os.sched_setaffinity(0, usable)
         self._result.checks = analysis.check_results(self._result)
@@ -141,7 +141,7 @@ class ExperimentRunner:
         return planned_seconds(self._experiment, self._quick) / max(1, len(self._cases))
 
     def _check(self, case: Case) -> None:
-        """Skip with a reason what cannot run; UsageError for what is wrong in the file."""
+        """Skip with a reason cases that cannot run; UsageError for mistakes in the file."""
         server = self._servers.get(case.server)
         if server is None:
             raise UsageError(f"lab/experiments/{self._result.name}.yaml: variants.{case.variant}.server: there is no "
@@ -167,7 +167,7 @@ class ExperimentRunner:
             visit, row.command = measure(self._bench, server, case, self._places, self._experiment, self._phases,
                                          number)
             self._note_cores(case, visit.notes)
-            row.visits.append(visit)                             # what fails or is interrupted now does not take it
+            row.visits.append(visit)                             # a later failure or interruption does not lose it
             if self._experiment.sample.counters and number < COUNTED_ROUNDS[self._quick]:
                 visit.figures |= count(self._bench, server, case, self._places, self._phases)
             if number == 0:

@@ -19,8 +19,8 @@ from katana_lab import proc
 class Sampler:
     """Reads /proc every `every_s` until stopped; the first and last samples are the moments of start and stop.
 
-    `yields`: to everything else on its CPU, at once. It sits on the generator's, whose schedule it must not delay; but
-    where the generator takes all of its CPU it would never come to sample.
+    `yields`: to everything else on its CPU, at once. The sampler runs on the generator's CPU, and must not delay the
+    generator's schedule. But where the generator takes all of its CPU the sampler would never run.
     """
 
     def __init__(self, pid: int, server_cpus: Sequence[int], generator_cpus: Sequence[int], every_s: float,
@@ -80,7 +80,7 @@ def scrape(port: int, path: str) -> dict[str, float]:
 
 
 def shares_by_reactor(before: dict[str, float], after: dict[str, float], name: str) -> list[float]:
-    """How much a counter grew on each reactor."""
+    """The growth of a counter on each reactor."""
     pattern = re.compile(rf'^{re.escape(name)}(?:_total)?\{{reactor="(\d+)"\}}$')
     grown = {}
     for key, value in after.items():

@@ -2,7 +2,7 @@
 
     X(N) = λ N / (1 + σ (N - 1) + κ N (N - 1))
 
-λ: rate of one; σ: what must wait for the others (contention); κ: what is spent on agreeing with them (coherency).
+λ: rate of one; σ: work that must wait for the others (contention); κ: time to agree with them (coherency).
 With κ > 0 the rate has a peak at N = sqrt((1 - σ) / κ); with κ = 0 < σ it approaches λ / σ.
 Source of the law: N. J. Gunther, Guerrilla Capacity Planning, 2007.
 """

@@ -1,7 +1,7 @@
 """Loads of a scenario: requests of a server's own OpenAPI document, drawn by `katana openapi requests`.
 
 Operations come by their weights, parameters and contents by their schemas, from a seed: the same document and scenario
-give the same requests. What the scenario fills in is sent first, so that there is something to read.
+give the same requests. The requests that fill in data are sent first, to be read later.
 """
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def only(weights: Mapping[str, float], operations: Sequence[str]) -> dict[str, f
 
 
 def prepare(scenario: Scenario | None, port: int, katana: Path, folder: Path) -> list[str]:
-    """Fill the server, draw the requests into the folder; the flags of katana-load. None: no flags."""
+    """Fill the server and draw the requests into the folder; return the flags of katana-load. None: no flags."""
     if scenario is None:
         return []
     link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)

@@ -3,10 +3,10 @@
 Samples are values of one figure, one for each round; all functions take plain sequences of floats and return floats.
 Every answer carries its n. Intervals are of 95 % unless `confidence` says otherwise.
 
-Why an interval of few rounds has two parents: the bootstrap resamples only what it has seen, so with three or five
-rounds it is too narrow (tests/test_statistics.py counts how often it holds the truth). The t interval of the logarithms
-assumes a shape, but is honest about n. Below `BOOTSTRAP_ALONE_MIN` rounds we report the smallest interval that holds
-both (docs/decisions/0029).
+An interval of few rounds is computed by two methods. The bootstrap resamples only values that it has seen. With three
+or five rounds it is too narrow: `tests/test_statistics.py` counts how often it holds the truth. The t interval of the
+logarithms assumes a shape, but is honest about n. Below `BOOTSTRAP_ALONE_MIN` rounds we report the smallest interval
+that holds both (docs/decisions/0029).
 """
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from scipy import stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 4000
-SEED = 20260101                   # the bootstrap draws the same samples every time: a report can be written again
-BOOTSTRAP_ALONE_MIN = 12          # rounds from which the bootstrap needs no help
-PENALTY = 3.0                     # of one more change point, in units of variance x ln(n) (BIC has 2)
-SEGMENT_POINTS_MIN = 4            # shorter than this is no level, but a blip
-LEVEL_TOLERANCE = 0.05            # levels this close to the last one are the same
-LEVEL_TOLERANCE_MAX = 0.20        # however much the last one scatters
+SEED = 20260101                   # The bootstrap draws the same samples every time: a report can be written again.
+BOOTSTRAP_ALONE_MIN = 12          # The number of rounds from which the bootstrap needs no help.
+PENALTY = 3.0                     # The penalty of one more change point, in units of variance x ln(n) (BIC has 2).
+SEGMENT_POINTS_MIN = 4            # Anything shorter is no level, but a blip.
+LEVEL_TOLERANCE = 0.05            # Levels this close to the last one are the same.
+LEVEL_TOLERANCE_MAX = 0.20        # The limit for a last level that scatters much.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Interval:
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """What is said of one sample. `outliers` are Tukey's; `*_without` are the same figures without them."""
+    """The statistics of one sample. `outliers` are Tukey's; `*_without` are the same figures without them."""
 
     n: int
     mean: Interval
@@ -64,7 +64,7 @@ def _constant(array: numpy.ndarray) -> bool:
 
 
 def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """The mean with Student's interval; with one value the interval is that of nobody: infinite."""
+    """The mean with Student's interval; with one value the interval is infinite."""
     array = _finite(values)
     if array.size == 0:
         return Interval(math.nan, math.nan, math.nan, 0, "none")
@@ -146,7 +146,7 @@ def tukey_outliers(values: Sequence[float]) -> tuple[float, ...]:
 
 def needed_sample_size(values: Sequence[float], relative_error: float = 0.05,
                        confidence: float = CONFIDENCE, n_max: int = 10_000) -> int | None:
-    """How many samples put the mean's interval within ± relative_error of it; None if one value, n_max if more."""
+    """The samples that put the mean's interval within ± relative_error of it; None if one value, n_max if more."""
     array = _finite(values)
     if array.size < 2 or array.mean() == 0:
         return None
@@ -214,9 +214,9 @@ def change_points(series: Sequence[float], penalty: float = PENALTY) -> list[int
 def steady_from(series: Sequence[float], tolerance: float = LEVEL_TOLERANCE) -> int | None:
     """The index at which a series has reached its level; None when too little (a third) of it is left from there.
 
-    Its level is the median of its last third. Warm-up is what comes before the first stretch between change points that
-    is on this level, within `tolerance` or three times the scatter of the last third (at most a fifth of the level).
-    A later excursion is no warm-up.
+    Its level is the median of its last third. Warm-up ends with the first stretch between change points that is on this
+    level. The tolerance is `tolerance`, or three times the scatter of the last third (at most a fifth of the level). A
+    later excursion is no warm-up.
     """
     array = numpy.asarray(series, dtype=float)
     if array.size < 2 * SEGMENT_POINTS_MIN:

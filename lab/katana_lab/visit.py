@@ -1,4 +1,4 @@
-"""One visit: a fresh server, a load, what was seen of both, turned into figures."""
+"""One visit: a fresh server, a load, and samples of both, turned into figures."""
 from __future__ import annotations
 
 import contextlib
@@ -15,11 +15,11 @@ from katana_lab.generator import LoadRun, LogInterval
 from katana_lab.models import Case, Experiment, Phases
 from katana_lab.results import CallRow, Series, Visit
 
-STRANGERS_MAX = 0.08              # share of the server's CPUs that others may take before a visit is called noisy
+STRANGERS_MAX = 0.08              # The share of the server's CPUs that others may take before a visit is called noisy.
 SATURATED, UNSATURATED = 0.9, 0.9
-TAIL_S = 0.005                    # an interval may end so much later than it should and still count
-DRIFT_SECONDS_MIN = 10.0          # a slope per hour from less is noise, magnified
-EXTRA_SECONDS_MAX = 3.0           # of a run that counts or traces; those figures repeat well
+TAIL_S = 0.005                    # An interval may end this much later than it should and still count.
+DRIFT_SECONDS_MIN = 10.0          # A slope per hour from less is magnified noise.
+EXTRA_SECONDS_MAX = 3.0           # The most for a run that counts or traces; those figures repeat well.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Places:
 
 @dataclasses.dataclass
 class Bench:
-    """What every visit needs: the build, the generator, ports, what the machine permits."""
+    """The tools of every visit: the build, the generator, ports, the access that the machine permits."""
 
     build: Path
     program: str
     ports: Iterator[int]
     access: perf.Access
-    cpus: tuple[int, ...]                # that the laboratory may give away
+    cpus: tuple[int, ...]                # CPUs that the laboratory may give away
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ def serving(bench: Bench, server: peers.Server, case: Case, places: Places) -> I
     """A fresh server in its own folder; gone afterwards, whatever happens."""
     with tempfile.TemporaryDirectory(prefix="katana-lab-") as folder:
         work, port = Path(folder), next(bench.ports)
-        work.chmod(0o755)                                        # nginx's workers are somebody else
+        work.chmod(0o755)                                        # nginx's workers are another user
         command = peers.command_of(server, case.options, port, bench.build, work)
         log = work / "server.log"
         process = None
@@ -126,7 +126,7 @@ def evaluate(load: LoadRun, samples: Sequence[proc.Sample], places: Places, phas
 
 
 def within(intervals: Sequence[LogInterval], seconds: float) -> Sequence[LogInterval]:
-    """The intervals that lie wholly within the load: what is logged while it winds down says nothing."""
+    """The intervals that lie wholly within the load: intervals while it ends are not valid."""
     return [one for one in intervals if one.end_s <= intervals[0].start_s + seconds + TAIL_S]
 
 
@@ -154,7 +154,7 @@ def _costs(window: Sequence[LogInterval], samples: Sequence[proc.Sample], places
 
 def _trends(window: Sequence[LogInterval], rates: Sequence[float],
             samples: Sequence[proc.Sample]) -> dict[str, float]:
-    """How the rate and the memory moved within the window."""
+    """The change of the rate and of the memory within the window."""
     inside = [sample for sample in samples if window[0].start_s <= sample.at_s <= window[-1].end_s]
     rate = statistics.drift([one.start_s for one in window], rates)
     rss = statistics.drift([sample.at_s for sample in inside], [sample.usage.rss_kib / 1024 for sample in inside])
@@ -197,7 +197,7 @@ def _judge(visit: Visit, load: LoadRun, case: Case, places: Places) -> None:
 
 
 def add_balance(visit: Visit, shares: Sequence[float], samples: Sequence[proc.Sample]) -> None:
-    """How evenly the work fell on reactors: requests of each, else CPU time of each thread."""
+    """The distribution of work over reactors: requests of each, else CPU time of each thread."""
     if len(shares) < 2:
         first, last = samples[0].usage.threads, samples[-1].usage.threads
         shares = [spent - first.get(task, 0.0) for task, spent in last.items() if spent - first.get(task, 0.0) > 0.01]
@@ -209,7 +209,7 @@ def add_balance(visit: Visit, shares: Sequence[float], samples: Sequence[proc.Sa
 
 
 def add_connections(visit: Visit, accepted: Sequence[float]) -> None:
-    """How evenly connections fell on reactors, of which each serves those that it counts as accepted."""
+    """The distribution of connections over reactors, of which each serves those that it counts as accepted."""
     if len(accepted) > 1 and sum(accepted) > 0:
         visit.figures["busiest_connections"] = max(accepted) * len(accepted) / sum(accepted)
 
@@ -219,7 +219,7 @@ def _extra_seconds(phases: Phases) -> float:
 
 
 def count(bench: Bench, server: peers.Server, case: Case, places: Places, phases: Phases) -> dict[str, float]:
-    """Counters per request, from runs of their own: counting slows the server."""
+    """Counters per request, from separate runs: counting slows the server."""
     hardware, groups = bench.access.hardware, []
     if hardware:
         groups.append(hardware)
@@ -253,8 +253,9 @@ def _per_request(counts: dict[str, float]) -> dict[str, float]:
 
 def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
                 phases: Phases) -> tuple[list[CallRow], int, str]:
-    """System calls by name per request, of how many requests, and what is wrong with them, from its own run:
-    tracing slows the server several times over.
+    """Return system calls by name per request, the number of those requests, and a warning about them.
+
+    They come from a separate run: tracing slows the server several times over.
     """
     with serving(bench, server, case, places) as running:
         with perf.Trace(running.process.pid, bench.access.names, running.work) as trace:

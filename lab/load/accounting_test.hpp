@@ -1,4 +1,4 @@
-// What every result of a load must obey, whatever the protocol and the server.
+// Rules for every result of a load, whatever the protocol and the server.
 #pragma once
 
 #include <gtest/gtest.h>

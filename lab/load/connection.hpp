@@ -3,8 +3,8 @@
 // Owns       its descriptor and the beginning of a line of a head that has not ended yet.
 // Thread     its worker's.
 // Invariant  the first `in_flight` places of its ring of requests, from `first`, are in flight in
-//            the order sent; the last `unwritten` of them are not wholly written, and of the first
-//            of those `written_bytes` are.
+//            the order sent. The last `unwritten` of them are not wholly written; `written_bytes`
+//            of the first of these are written.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct InFlight {
   bool closing;  // it asks the server to close
 };
 
-// What came of a reply.
+// The result of one reply.
 struct Answer {
   std::uint64_t content_bytes = 0;
   std::uint16_t status = 0;

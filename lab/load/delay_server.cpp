@@ -1,13 +1,13 @@
-// delay_server: a server whose latency is known, so that a generator of load can be checked.
+// delay_server: a server of known latency, to check a generator of load.
 //
 //   delay_server PORT [--delay-us N] [--slow-every N --slow-us N] [--lose-every N]
 //                     [--stall-at N --stall-ms N]
 //
 // Answers each request after a delay; every slow_every-th after another one. Every lose_every-th is
 // never answered: its connection is ended. At request stall_at the whole server stands still once.
-// On SIGTERM it prints, as JSON, how many it served and lost, and the delays that it really took,
-// from having read a request to writing its reply: what a generator measures on top of that is the
-// network and the generator.
+// On SIGTERM it prints, as JSON, how many requests it served and lost. It also prints the delays
+// that it really took, from having read a request to writing its reply. Any latency that a
+// generator measures beyond these delays comes from the network and the generator.
 //
 // One thread; requests have no content and are not pipelined.
 #include <arpa/inet.h>

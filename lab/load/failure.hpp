@@ -1,7 +1,7 @@
 // Failure: the ways in which a request or a connection can fail, each counted apart.
 //
-// Invariant  a request that was sent ends in exactly one way: answered, one of the failures that
-//            `is_of_request` names, or in flight when the run was cut off.
+// Invariant  a request that was sent ends in exactly one way: answered, failed, or in flight when
+//            the run was cut off. `is_of_request` names the failures.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ enum class Failure : std::uint8_t {
   handshake_failed,  // TLS: refused by either side, broken off, too slow, or of another protocol
   reset,             // the server broke the connection off
   closed_early,      // the server ended the connection before the reply was whole
-  malformed,         // what came is no reply of the protocol
-  tls_broken,        // what came is no record of TLS, or an alert
+  malformed,         // the reply is not valid in the protocol
+  tls_broken,        // a record of TLS is not valid, or is an alert
   response_timeout,  // no whole reply in time
   stream_reset,      // HTTP/2: the server gave this request up, and not its connection
   stream_refused,    // HTTP/2: likewise, before it did anything about it (REFUSED_STREAM)

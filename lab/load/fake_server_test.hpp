@@ -41,7 +41,7 @@ class Peer {
   int fd() const { return fd_; }
   SSL* tls() const { return ssl_.get(); }
 
-  // What comes next; none or fewer: the client is gone.
+  // Reads the next bytes; 0 or less: the client is gone.
   long read_some(char* to, std::size_t count) {
     if (ssl_ != nullptr) return SSL_read(ssl_.get(), to, static_cast<int>(count));
     return ::recv(fd_, to, count, 0);
@@ -57,7 +57,7 @@ class Peer {
     kept_.erase(0, end + 4);
     return head;
   }
-  // So many bytes of content.
+  // Reads `bytes` bytes of a request body.
   bool read_content(std::size_t bytes) {
     while (kept_.size() < bytes) {
       if (!read_more()) return false;

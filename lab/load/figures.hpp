@@ -15,20 +15,20 @@ namespace katana::load {
 
 struct Counts {
   std::uint64_t sent = 0;         // requests written, whole or in part, in the measured window
-  std::uint64_t requests = 0;     // of those: answered as expected
+  std::uint64_t requests = 0;     // the part answered as expected
   std::uint64_t warm_up = 0;      // requests sent before the window, however they ended
   std::uint64_t completions = 0;  // good replies that arrived within the window
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t content_bytes = 0;
   std::uint64_t connects = 0;    // connections established
-  std::uint64_t handshakes = 0;  // of TLS, complete
-  std::uint64_t resumed = 0;     // of those
+  std::uint64_t handshakes = 0;  // complete handshakes of TLS
+  std::uint64_t resumed = 0;     // the resumed ones
   std::uint64_t handshakes_in_window = 0;
   std::uint64_t closed_idle = 0;  // by the server, without a request on them
   std::uint64_t interims = 0;     // 1xx replies
   std::array<std::uint64_t, failure_count> failures{};
-  std::array<std::uint64_t, 600> statuses{};  // of whole replies, as expected or not
+  std::array<std::uint64_t, 600> statuses{};  // statuses of whole replies, as expected or not
 
   void add(const Counts& other) noexcept;
   void count(Failure failure) noexcept { ++failures[static_cast<std::size_t>(failure)]; }
@@ -40,7 +40,7 @@ struct Counts {
 
 struct Statistics {
   Counts counts;
-  Histogram latency;      // of `requests`
+  Histogram latency;      // latency of `requests`
   Histogram connect;      // connect() to established
   Histogram handshake;    // established to the end of the TLS handshake
   Histogram send_lag;     // open loop: how much later than it could have been a request was sent

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* program = "katana-load";
 
-// As they were typed; durations and the like are read afterwards.
+// The flags as they were typed; durations and the like are read afterwards.
 struct Typed {
   std::string duration;
   std::string warm_up = "0s";

@@ -121,7 +121,7 @@ void HdrLog::write_interval(double begin_s, double duration_s, const Histogram& 
       static_cast<double>(std::max<std::int64_t>(0, histogram.max_ns())) / ns_per_ms;
   fmt::print(file_.get(), "{:.3f},{:.3f},{:.3f},{}\n", begin_s, duration_s, max_ms,
              encode_compressed_v2(histogram));
-  std::fflush(file_.get());  // what is there survives whatever happens to this process
+  std::fflush(file_.get());  // the written lines survive a crash of this process
 }
 
 Result<void> HdrLog::close() {

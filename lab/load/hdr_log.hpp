@@ -18,7 +18,7 @@ namespace katana::load {
 
 // V2: cookie, header, counts as zigzag LEB128 with runs of zeros as negative numbers.
 std::string encode_v2(const Histogram& histogram);
-// That, deflated behind its own cookie, in base64.
+// The same, deflated behind a cookie, in base64.
 std::string encode_compressed_v2(const Histogram& histogram);
 
 class HdrLog {

@@ -1,8 +1,8 @@
 // Histogram: counts of durations with three significant digits, in fixed memory.
 //
-// The buckets are those of HdrHistogram (1 ns … 1 h, 3 digits): below 2,048 every nanosecond has
-// its own; from there on each doubling of the value is divided into 1,024. Therefore a reported
-// value is at most 0.1 % above what was recorded, and histograms of several runs add up exactly.
+// The buckets are those of HdrHistogram (1 ns … 1 h, 3 digits): below 2,048 every nanosecond has a
+// bucket. From there on each doubling of the value is divided into 1,024. A reported value is
+// therefore at most 0.1 % above the recorded one, and histograms of several runs add up exactly.
 //
 // Owns       its counts: 33,792 of 8 bytes; a page that no value fell into is never touched.
 // Thread     a value of one thread; hand it over, do not share it.

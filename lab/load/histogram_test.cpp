@@ -10,7 +10,7 @@
 namespace katana::load {
 namespace {
 
-// Nearest rank of what was recorded.
+// The nearest rank of the recorded values.
 std::int64_t exact_percentile(std::vector<std::int64_t> values, double percent) {
   std::ranges::sort(values);
   const auto rank = std::ceil(percent / 100 * static_cast<double>(values.size()) - 1e-9);

@@ -1,8 +1,8 @@
-// Http2Connection: what a connection of HTTP/2 has beside its descriptor, and Http2Side, which all
-// of a worker's share.
+// Http2Connection: the state of an HTTP/2 connection beside its descriptor. Http2Side: the state
+// that all connections of a worker share.
 //
-// Owns       the machine, what is to be sent, and an exchange for each stream that may be open.
-// Borrows    the context and the blocks of its side; the content of requests, until it is sent.
+// Owns       the machine, its output, and an exchange for each stream that may be open.
+// Borrows    the context and the blocks of its side; the request bodies, until they are sent.
 // Thread     its worker's.
 // Allocates  when made.
 // Invariant  an exchange is free, or its stream is the machine's.
@@ -68,7 +68,7 @@ struct Http2Side {
 
   http2::ClientContext context;
   BlockPool blocks;
-  std::size_t block_bytes_max = 0;  // of a request's head
+  std::size_t block_bytes_max = 0;  // for the head of a request
   std::deque<Http2Connection> connections;
 };
 

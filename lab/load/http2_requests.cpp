@@ -18,7 +18,7 @@ struct Fields {
   std::optional<std::string> length;
 };
 
-// As the writer of blocks wants them.
+// The fields in the form that the writer of blocks takes.
 Result<Fields> read_fields(const RequestSpec& spec) {
   Fields fields;
   for (const std::string& header : spec.headers) {

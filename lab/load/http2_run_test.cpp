@@ -14,7 +14,7 @@
 namespace katana::load {
 namespace {
 
-// What a server does with the how-manieth request of a connection, from 1.
+// The action of a server for a request, by its number on the connection, from 1.
 enum class Deed : std::uint8_t {
   answers,
   resets,
@@ -165,7 +165,7 @@ TEST(Http2Load, streams_that_time_out_leave_the_others_of_their_connection) {
   limits.streams_max = 3;
   FakeServer server(serving(
       [](unsigned count) {
-        // Nothing but their timeout ends the first two, and the others find their way beside them.
+        // Only their timeout ends the first two, and the others are answered beside them.
         return count <= 2 ? Deed::is_silent : Deed::answers;
       },
       limits));

@@ -1,5 +1,5 @@
-// write_json: the result of a run as one JSON object; docs/guides/load.md explains each key. And
-// what other generators write alike.
+// write_json: the result of a run as one JSON object; docs/guides/load.md explains each key. Other
+// generators use parts of it.
 //
 // Thread: functions of their arguments. Allocate: what they return.
 #pragma once
@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 double rounded(double value, int digits = 3);
 // Percentiles in microseconds, and the number of samples.
 Json times_of(const Histogram& histogram);
-// Indented, with a line end; what is not UTF-8 is replaced.
+// Indented text, with a line end; bytes that are not UTF-8 are replaced.
 std::string text_of(const Json& json);
 
 std::string write_json(const ReportInput& input);

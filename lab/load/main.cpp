@@ -119,7 +119,7 @@ std::string failures_of(const RunResult& result) {
   return result.connected ? "no request was sent" : "no connection was established in time";
 }
 
-// The exit status, with a line about what is not as it should be.
+// Returns the exit status, and prints a line about each problem.
 int conclude(const Flags& flags, const RunResult& result, const Verdict& verdict) {
   const Counts& counts = result.total.counts;
   if (result.interrupted) return 0;

@@ -1,8 +1,8 @@
-// LoadPlan: all that a run is, apart from whom it is for. Made from flags, or by a program.
+// LoadPlan: the description of a run, apart from its target. Made from flags, or by a program.
 //
 // Thread     made by one, then read by all.
-// Invariant  REQUIRES of a run: threads and connections > 0, threads <= connections; an open loop
-//            has a rate plan that covers warm-up and duration; with a ramp of connections the loop
+// Invariant  a run REQUIRES threads and connections > 0, and threads <= connections. An open loop
+//            has a rate plan that covers warm-up and duration. With a ramp of connections the loop
 //            is closed, and `connections` is the most of it.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace katana::load {
 
 struct Expectation {
   std::bitset<600> statuses;                  // 2xx and 3xx unless told otherwise
-  std::optional<std::uint64_t> length_bytes;  // of the content
+  std::optional<std::uint64_t> length_bytes;  // of the request body
   std::optional<std::string> body;
 
   Expectation() {
@@ -29,7 +29,7 @@ struct Expectation {
 
 struct LoadPlan {
   std::uint32_t threads = 1;
-  std::uint32_t connections = 10;  // of all threads
+  std::uint32_t connections = 10;  // of all threads together
   bool http2 = false;              // over TLS by ALPN, otherwise by prior knowledge
   bool websocket = false;          // a request is a message, its reply the message that comes back
   bool reset_on_close = false;     // by RST and not by FIN, which leaves no port in TIME_WAIT
@@ -37,7 +37,7 @@ struct LoadPlan {
   std::uint32_t pipeline = 1;      // requests, or streams, in flight on one connection
   std::uint32_t requests_per_connection = 0;  // 0: as many as the server takes
   std::uint64_t requests_max = 0;             // in all; 0: until time is up
-  ConnectionRamp connection_ramp;  // of the measured window; empty: all of them all the time
+  ConnectionRamp connection_ramp;  // in the measured window; empty: all of them all the time
   Duration warm_up;
   Duration duration = seconds(10);
   RatePlan rates;  // empty: closed loop. Begins with the warm-up

@@ -160,7 +160,7 @@ class Run {
     std::int64_t last_reply_ns = 0;
     for (const auto& worker : workers_) {
       if (!worker->problem().empty()) return fail(Code::unavailable, worker->problem());
-      // Both halves: a flip may have come too late to be collected. What was collected is empty.
+      // Both halves: a flip may have come too late to be collected. Collected histograms are empty.
       interval_.add(worker->rest());
       interval_.add(worker->taken());
       result_->threads.push_back(worker->own());
@@ -195,7 +195,7 @@ class Run {
   std::vector<std::jthread> threads_;
 };
 
-// Sockets, an epoll instance and a doorbell for each thread, and what the process has anyway.
+// Each thread needs sockets, an epoll instance and a doorbell; the process has some more.
 Result<void> raise_descriptor_limit(const LoadPlan& plan) {
   const rlim_t wanted = plan.connections + 2 * plan.threads + 32;
   rlimit limit;

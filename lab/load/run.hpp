@@ -1,9 +1,9 @@
-// run_load: a whole run: threads, intervals, signals, and what came of it.
+// run_load: a whole run: threads, intervals, signals, and the result.
 //
 // Owns       its workers for the call.
 // Thread     the caller's, which waits; one more for each worker. SIGINT and SIGTERM of the process
 //            end the run early; after the first one they end the process.
-// Fails      without descriptors or threads. What the server does is in the result.
+// Fails      without descriptors or threads. Failures of the server are in the result.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ struct RunResult {
   std::vector<IntervalStatistics> series;  // at most series_max; later ones are in `total` only
   std::vector<OwnStatistics> threads;
   double duration_s = 0;     // of the measured window
-  double began_epoch_s = 0;  // of the measured window, wall clock
+  double began_epoch_s = 0;  // begin of the measured window, wall clock
   bool interrupted = false;
   bool connected = false;   // at least one connection opened before the run
   std::string tls_agreed;   // by the first handshake: version, cipher suite, protocol
@@ -51,7 +51,7 @@ struct RunResult {
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
-  // After each interval, with what was counted in it and the result up to it.
+  // Called after each interval, with the counts in it and the result up to it.
   virtual void on_interval(const IntervalStatistics& interval, const Statistics& counted,
                            const RunResult& so_far) = 0;
 };

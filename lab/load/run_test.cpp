@@ -369,7 +369,7 @@ TEST(OpenLoop, sends_every_request_of_its_schedule) {
 struct Stall : RunObserver {
   void on_interval(const IntervalStatistics& row, const Statistics&, const RunResult&) override {
     const double now_s = row.begin_s + row.duration_s;
-    // From the next interval on: of this one the end may lie before what is seen now.
+    // From the next interval on: this one may have ended before the present time.
     if (!std::exchange(is_seen, has_begun.load())) return;
     if (begin_s == 0) begin_s = now_s;
     if (now_s < begin_s + 0.3 || is_over.load()) return;
@@ -385,7 +385,7 @@ struct Stall : RunObserver {
 };
 
 TEST(OpenLoop, a_stall_is_seen_by_every_request_that_was_due_in_it) {
-  // One connection: at 500 a second, the requests that are due up to 100 ms before the stall's end
+  // One connection. At 500 a second, requests that are due up to 100 ms before the stall's end
   // cannot be answered in less than 100 ms. A closed loop would see one slow reply.
   Stall stall;
   FakeServer server([&](Peer& peer) {

@@ -43,7 +43,7 @@ class RatePlan {
     double count_begin;
     double count_end;
     double rate;   // per nanosecond, at the beginning
-    double slope;  // of the rate, per nanosecond
+    double slope;  // change of the rate, per nanosecond
   };
   std::vector<Piece> pieces_;
 };
@@ -51,7 +51,7 @@ class RatePlan {
 class Schedule {
  public:
   struct Part {
-    std::uint32_t index = 0;  // of this thread …
+    std::uint32_t index = 0;  // index of this thread …
     std::uint32_t of = 1;     // … among so many
     std::uint32_t burst = 1;  // requests that are due at the same instant
     bool poisson = false;
@@ -62,7 +62,7 @@ class Schedule {
 
   // When the oldest request that was not taken is due, from the plan's beginning.
   Instant due() const noexcept { return due_; }
-  // That request is being sent: on to the next.
+  // Goes on to the next request: the present one is being sent.
   void take() noexcept;
   // Takes all that are due before `end` and returns how many they are.
   std::uint64_t take_until(Instant end) noexcept;

@@ -136,7 +136,7 @@ Result<void> check_spec(const RequestSpec& spec) {
   return {};
 }
 
-// Throws nlohmann's exceptions for what is no request.
+// Throws nlohmann's exceptions for a line that is no request.
 Result<Request> read_request(const Url& url, const RequestSpec& spec, Bytes line) {
   const auto read = nlohmann::json::parse(line);
   RequestSpec one = spec;

@@ -41,11 +41,11 @@ struct RequestSpec {
 
 struct Request {
   std::string octets;
-  std::string closing_octets;  // of the last on its connection; Connection: close if announced
+  std::string closing_octets;  // for the last on its connection; Connection: close if announced
   bool is_head = false;
   std::string method;
   std::string path;
-  // Of HTTP/2: see http2_requests.hpp.
+  // The header block of HTTP/2: see http2_requests.hpp.
   std::string block;
   std::string content;
 };
@@ -70,7 +70,7 @@ Result<std::vector<Request>> make_requests(const Url& url, const RequestSpec& sp
                                            std::string_view url_list);
 
 // `lines`: a request each as `katana openapi requests` writes it, {"method", "target", "fields",
-// "content"} as JSON; what `spec` has of headers is added to each.
+// "content"} as JSON. The headers of `spec` are added to each.
 Result<std::vector<Request>> read_requests(const Url& url, const RequestSpec& spec,
                                            std::string_view lines);
 

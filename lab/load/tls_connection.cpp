@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t block_bytes = 4096;
 // A record in full and as much before it, and the four blocks that has_capacity() wants to see.
 constexpr std::size_t blocks_each = TlsConnection::sealed_bytes_max() / (block_bytes - 64) + 5;
-constexpr std::size_t buffer_bytes = 34 * 1024;  // of OpenSSL, for one connection
+constexpr std::size_t buffer_bytes = 34 * 1024;  // OpenSSL's buffer for one connection
 constexpr std::size_t state_bytes = 40 * 1024;   // likewise, without them
 
 }  // namespace
@@ -51,7 +51,8 @@ bool TlsConnection::begin(Instant now) {
 }
 
 void TlsConnection::end() {
-  // Behind part of a record nothing can be said; and what the socket did not take is not sent.
+  // No alert can be sent behind part of a record, and bytes that the socket did not take are not
+  // sent.
   const bool can_say_so = output_.empty();
   output_.clear();
   if (can_say_so) machine_->end(output_);

@@ -1,9 +1,9 @@
-// TlsConnection: what a connection over TLS has beside its descriptor, and TlsSide, which all of a
-// worker's share.
+// TlsConnection: the state of a TLS connection beside its descriptor. TlsSide: the state that all
+// connections of a worker share.
 //
-// Owns       the machine, what it has sealed and the socket has not taken, and, where sessions are
+// Owns       the machine, sealed bytes that the socket has not taken, and, where sessions are
 //            resumed, the one that the server offered last.
-// Borrows    what its side has.
+// Borrows    the objects of its side.
 // Thread     its worker's. make_tls: any.
 // Allocates  for each handshake, by OpenSSL; afterwards some bytes for the header of a record, and
 //            its buffer unless keeps_buffers(plan).
@@ -26,7 +26,7 @@
 
 namespace katana::load {
 
-// Whom a run trusts.
+// The certificates that a run trusts.
 struct TlsSpec {
   bool insecure = false;         // for any server
   std::string authorities_file;  // PEM; empty: the authorities that this machine trusts
@@ -79,21 +79,21 @@ struct TlsSide {
   std::size_t memory_bytes_max() const noexcept;
 
   const std::shared_ptr<const tls::ClientContext> context;
-  const std::string name;  // of the server
+  const std::string name;  // the server's name
   const bool resumes;
-  const std::size_t connection_bytes;  // what OpenSSL has of one
+  const std::size_t connection_bytes;  // the memory of OpenSSL for one connection
   BlockPool blocks;
   const std::unique_ptr<char[]> plain;     // received, of one connection at a time
-  const std::unique_ptr<char[]> gathered;  // what goes into one record
+  const std::unique_ptr<char[]> gathered;  // the contents of one record
   std::deque<TlsConnection> connections;
-  std::string agreed;   // of the first handshake
+  std::string agreed;   // the result of the first handshake
   std::string problem;  // the first there was
 };
 
 // Plaintext of one receive, at most.
 inline constexpr std::size_t plain_bytes = 64 * 1024;
 
-// As much from the front as fits into one record: in place, or gathered in `room`.
+// Returns as much from the front as fits into one record: in place, or gathered in `room`.
 Bytes front_of(const Outbox& outbox, char* room) noexcept;
 
 }  // namespace katana::load

@@ -1,4 +1,4 @@
-// What servers of TLS in tests are made of: OpenSSL alone, and a target that trusts them.
+// TLS servers for tests: OpenSSL alone, and a target that trusts them.
 //
 // Owns       a certificate for localhost, made once.
 // Thread     any, once made.
@@ -27,7 +27,7 @@ inline const tls::TestCertificate& test_certificate() {
 
 using ServerContext = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
-// `protocol`: what it chooses if the client offers it (ALPN), a literal; empty: it does not choose.
+// `protocol`: its choice if the client offers it (ALPN), a literal; empty: it does not choose.
 inline ServerContext server_context(const char* protocol = "", int version_max = 0) {
   ServerContext made(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
   SSL_CTX_use_certificate(made.get(), test_certificate().certificate.get());

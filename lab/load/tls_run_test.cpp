@@ -269,7 +269,7 @@ TEST(TlsHandshake, authorities_that_cannot_be_read_are_wrong_usage) {
 }
 
 TEST(TlsHandshake, that_the_server_takes_back_is_no_reply) {
-  // Of TLS 1.3 the client has finished when the server looks for its certificate.
+  // With TLS 1.3 the client has finished before the server checks the client's certificate.
   const auto context = server_context();
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   FakeServer server(

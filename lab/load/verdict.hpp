@@ -16,11 +16,11 @@ struct Verdict {
   static constexpr double unsent_share_max = 0.01;
   static constexpr double stalled_share_max = 0.01;
 
-  double cpu_share = 0;   // of the busiest thread, without the busy tail
-  double wait_share = 0;  // of the thread that waited most for a CPU it could have used
+  double cpu_share = 0;   // share of the busiest thread, without the busy tail
+  double wait_share = 0;  // share of the thread that waited most for a CPU it could have used
   bool saturated = false;
   std::vector<std::string> void_reasons;  // open loop: the schedule was not kept
-  std::vector<std::string> notes;         // what else a reader has to know
+  std::vector<std::string> notes;         // more notes for a reader
 
   bool is_void() const { return !void_reasons.empty(); }
 };

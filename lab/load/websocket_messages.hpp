@@ -1,4 +1,4 @@
-// What a load of WebSocket messages sends: the handshake of a connection, and one masked message.
+// The bytes of a WebSocket load: the handshake of a connection, and one masked message.
 //
 // Thread: any. Allocates: yes.
 // Fails: says which flag is wrong.
@@ -11,7 +11,7 @@ namespace katana::load {
 // Sets `upgrade`, and in place of `requests` the one message, which is spec.body.
 Result<void> make_messages(Target& target, const RequestSpec& spec);
 
-// Whether the head that answers `upgrade` is a 101 with the key's Sec-WebSocket-Accept.
+// True if the head is a 101 reply to `upgrade` with the key's Sec-WebSocket-Accept.
 bool is_upgraded(Bytes head);
 
 }  // namespace katana::load

@@ -151,7 +151,7 @@ void Worker::turn() {
   feed_hungry();
   sweep();
   open_queued();
-  if (plan_.is_open_loop()) dispatch();  // before the window ends: what is due is sent, late or not
+  if (plan_.is_open_loop()) dispatch();  // before the window ends: late requests, too
   advance_phase();
   publish_gauges();
 }
@@ -181,7 +181,7 @@ int Worker::wait(std::int64_t until_ns) {
     problem_ = fmt::format("epoll_pwait2: {} (it needs Linux 5.11)", std::strerror(errno));
     phase_ = Phase::ended;
   }
-  // Nothing to do but wait for the clock: this much of the CPU was for precision, not for load.
+  // The turn only waited for the clock: this CPU time was for precision, not for load.
   if (left_ns == 0 && count == 0 && is_window_noted_) own_.spun_ns += monotonic_now().ns - now_ns_;
   return std::max(0, count);
 }
@@ -260,7 +260,7 @@ void Worker::advance_phase() {
   }
 }
 
-// Nothing is sent from here on.
+// Ends the window: nothing is sent from here on.
 void Worker::end_window() {
   const bool had_budget = budget_ > 0;
   budget_ = 0;
@@ -329,7 +329,7 @@ std::uint32_t Worker::connections_wanted() const noexcept {
   return static_cast<std::uint32_t>(share_of(all, index_, plan_.threads));
 }
 
-// Who is no longer wanted is sent nothing more, and closed by the sweep once its reply is there.
+// A connection that is no longer wanted gets no more requests. The sweep closes it after its reply.
 void Worker::follow_ramp() {
   if (phase_ != Phase::running) return;
   const std::uint32_t before = wanted_;

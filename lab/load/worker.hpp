@@ -1,17 +1,19 @@
 // Worker: one thread of load with its own connections, event loop and figures.
 //
-// A turn waits for events until the next thing is due, reads what came, sends what the loop's kind
-// asks for (closed: the next requests of the connections that had replies; open: whatever the
-// schedule says is due, on a connection with room), and looks at a share of the connections for
-// timeouts. The clock is read once for each turn, each receive and each send.
+// A turn waits for events until the next thing is due and reads the input. It then sends the
+// requests of the loop. In a closed loop these are the next requests of the connections that had
+// replies. In an open loop they are the requests that the schedule makes due, on connections with
+// room. Finally it looks at a share of the connections for timeouts. The clock is read once for
+// each turn, each receive and each send.
 //
 // Owns       its connections and figures.
 // Borrows    plan and target, until it is destroyed.
-// Thread     run() is the thread. What is under "from outside" may be called by the one thread that
-//            made it; figures change hands at a flip, by release and acquire.
+// Thread     run() is the thread. Functions under "from outside" may be called by the one thread
+//            that made it; figures change hands at a flip, by release and acquire.
 // Allocates  when made; later only for a head that is split over reads, at most 64 KiB each, and
 //            for TLS handshakes.
-// Fails      what servers do is counted. Without epoll or descriptors run() ends with problem().
+// Fails      mistakes of servers are counted. Without epoll or descriptors run() ends with
+//            problem().
 // Invariant  a request that was sent ends in exactly one way (failure.hpp).
 #pragma once
 
@@ -38,11 +40,11 @@ struct Frame;
 
 namespace katana::load {
 
-// How the generator itself fared, in the measured window.
+// The load of the generator itself, in the measured window.
 struct OwnStatistics {
   std::int64_t wall_ns = 0;
   std::int64_t cpu_ns = 0;
-  std::int64_t spun_ns = 0;       // of cpu_ns: in the busy tail
+  std::int64_t spun_ns = 0;       // the part of cpu_ns in the busy tail
   std::int64_t run_delay_ns = 0;  // able to run, and not given a CPU
   std::int64_t stall_max_ns = 0;  // longest that the loop was late by
   std::int64_t stalled_ns = 0;    // sum of those beyond stall_ns_min
@@ -69,7 +71,7 @@ class Worker {
   void start(Instant begin) noexcept;
   // Ends now, without waiting for replies.
   void abandon() noexcept;
-  // Asks for a flip: afterwards taken() is what was counted up to it. is_flipped() says when.
+  // Asks for a flip: afterwards taken() has the counts up to it. is_flipped() says when.
   void flip() noexcept;
   bool is_flipped() const noexcept {
     return flips_done_.load(std::memory_order_acquire) ==
@@ -82,8 +84,8 @@ class Worker {
   Statistics& rest() noexcept { return *now_; }
   const OwnStatistics& own() const noexcept { return own_; }
   const std::string& problem() const noexcept { return problem_; }
-  // What the first TLS handshake agreed on, and the first thing that went wrong with a handshake of
-  // TLS or WebSocket, or with TLS.
+  // The parameters that the first TLS handshake agreed on, and the first error of a handshake of
+  // TLS or WebSocket, or of TLS.
   std::string tls_agreed() const { return tls_ != nullptr ? tls_->agreed : std::string(); }
   const std::string& handshake_problem() const noexcept {
     return tls_ != nullptr ? tls_->problem : upgrade_problem_;
@@ -238,7 +240,7 @@ class Worker {
   OwnStatistics own_;
   std::int64_t now_ns_ = 0;
   std::int64_t turn_ns_ = 0;
-  std::int64_t begin_ns_ = INT64_MAX;  // of the warm-up
+  std::int64_t begin_ns_ = INT64_MAX;  // begin of the warm-up
   std::int64_t window_begin_ns_ = INT64_MAX;
   std::int64_t window_end_ns_ = INT64_MAX;
   std::int64_t drain_end_ns_ = INT64_MAX;
@@ -252,7 +254,7 @@ class Worker {
   std::uint32_t sweep_next_ = 0;
   std::uint32_t connecting_ = 0;
   std::uint32_t open_ = 0;
-  std::uint32_t wanted_ = 0;  // of connections_: the first so many are in use
+  std::uint32_t wanted_ = 0;  // the number of connections_ that are in use, from the first on
   std::uint32_t all_in_flight_ = 0;
   std::uint32_t unsettled_ = 0;  // connections that neither opened nor failed yet
   std::uint32_t next_request_ = 0;

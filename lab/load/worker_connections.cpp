@@ -81,7 +81,7 @@ void Worker::open(Connection& connection) {
   if (!plan_.is_open_loop() && tls_ == nullptr && !plan_.websocket) feed(connection);
 }
 
-// Those that a ramp adds later are not waited for.
+// Connections that a ramp adds later are not waited for.
 void Worker::settle_first(const Connection& connection) noexcept {
   if (phase_ == Phase::opening && connection.generation == 1) --unsettled_;
 }

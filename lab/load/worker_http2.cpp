@@ -32,7 +32,7 @@ void Worker::begin_stream(Connection& connection, const InFlight& request) {
   ++link.uploads;
 }
 
-// As much of the content as the server's windows take, and the socket will take soon.
+// Sends as much of the content as the server's windows take, and the socket will take soon.
 void Worker::upload(Connection& connection) {
   Http2Connection& link = http2_of(connection);
   Exchange* next = nullptr;
@@ -110,7 +110,7 @@ bool Worker::take_frame(Connection& connection, const http2::ClientStep& step) {
   return true;
 }
 
-// What came has been read. False: the connection was closed.
+// Ends the reading of received frames. False: the connection was closed.
 bool Worker::end_frames(Connection& connection) {
   Http2Connection& link = http2_of(connection);
   const std::uint32_t asked_max = plan_.requests_per_connection;

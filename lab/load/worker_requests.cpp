@@ -14,7 +14,7 @@ namespace katana::load {
 namespace {
 
 constexpr std::size_t scratch_bytes = 64 * 1024;
-constexpr int receives_max = 16;  // of one connection, before others have their turn
+constexpr int receives_max = 16;  // on one connection, before others have their turn
 constexpr std::size_t gathered_max = 64;
 
 const std::string& octets_of(const Target& target, const InFlight& request) {
@@ -101,7 +101,7 @@ void Worker::flush(Connection& connection) {
 void Worker::on_write_error(Connection& connection, int error) {
   if (error == EAGAIN) return;  // EPOLLOUT will say when there is room again
   if (connection.state == Connection::State::connecting) return fail_connect(connection, error);
-  // The server is gone. What it said before that is still to be read, and then the reason.
+  // The server is gone. Its last bytes are still to be read, and then the reason.
   if (connection.is_in_again) return;
   connection.is_in_again = true;
   again_.push_back(connection.index);
@@ -148,7 +148,7 @@ void Worker::note_written(Connection& connection, std::size_t bytes) noexcept {
   connection.written_bytes = static_cast<std::uint32_t>(bytes);
 }
 
-// What goes into one record of TLS: the rest of a request in place, or of several, in `room`.
+// The bytes of one TLS record: the rest of a request in place, or of several, copied into `room`.
 Bytes Worker::unwritten_octets(const Connection& connection, char* room) noexcept {
   std::size_t size = 0;
   std::size_t skipped = connection.written_bytes;
@@ -165,7 +165,7 @@ Bytes Worker::unwritten_octets(const Connection& connection, char* room) noexcep
   return {room, size};
 }
 
-// What an outbox has, as far as one call takes it; negative: why not is in errno.
+// Sends as much of an outbox as one call takes. Negative: errno has the reason.
 long Worker::send_some(Connection& connection, Outbox& outbox) {
   iovec pieces[gathered_max];
   msghdr message{};
@@ -354,7 +354,8 @@ void Worker::on_end(Connection& connection) {
     ++now_->counts.closed_idle;
     return reopen(connection, connection.asked == 0);
   }
-  // Without close_notify anybody may have cut a reply short that its end delimits (RFC 9112 §9.8).
+  // Without close_notify an attacker may have cut short a reply that its end delimits (RFC 9112
+  // §9.8).
   const bool is_cut = tls_ != nullptr && tls_of(connection).machine().end_of_input();
   const bool is_whole = http2_ == nullptr && !plan_.websocket && !is_cut &&
                         connection.machine.end_of_input() == ResponseMachine::Event::complete;

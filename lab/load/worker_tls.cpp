@@ -1,4 +1,4 @@
-// Worker: TLS between the socket and what is said on a connection.
+// Worker: TLS between the socket and the bytes of a connection.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -102,7 +102,7 @@ bool Worker::seal_some(Connection& connection) {
   return sealed > 0;
 }
 
-// What goes into the next record, if there is anything.
+// The bytes of the next record, if there are any.
 Bytes Worker::unsealed(Connection& connection) {
   if (http2_ == nullptr) return unwritten_octets(connection, tls_->gathered.get());
   Http2Connection& link = http2_of(connection);
@@ -134,7 +134,8 @@ bool Worker::unseal(Connection& connection, Bytes input) {
   }
 }
 
-// Of TLS 1.3 a client has opened when the server may still refuse it: its certificate, say.
+// With TLS 1.3 a client has opened when the server may still refuse it, for example its
+// certificate.
 void Worker::on_tls_failed(Connection& connection) {
   TlsConnection& link = tls_of(connection);
   std::string problem = sentence_of(link.machine(), tls_->name);

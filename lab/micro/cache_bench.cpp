@@ -1,5 +1,5 @@
-// What does a hit cost, beside the map with a lock that it stands in for; and how often is there
-// one, beside LRU and TinyLFU, on traces that are made here?
+// What does a cache hit cost, beside a map with a lock? How frequent are hits, beside LRU and
+// TinyLFU, on synthetic traces?
 #include <array>
 #include <barrier>
 #include <bit>
@@ -278,7 +278,7 @@ Trace ring(std::size_t length, std::size_t size) {
   for (std::size_t at = 0; at < length; ++at) trace[at] = static_cast<std::int64_t>(at % size);
   return trace;
 }
-// What is popular is another each twentieth of the time.
+// The popular keys change each twentieth of the time.
 Trace moving(std::size_t length) {
   Trace trace = zipf(length, 1.0);
   for (std::size_t at = 0; at < length; ++at) {
@@ -311,8 +311,8 @@ class Lru {
   std::unordered_map<std::int64_t, std::list<std::int64_t>::iterator> places_;
 };
 
-// W-TinyLFU (Einziger, Friedman, Manes 2017): a window of a hundredth, the rest in two segments,
-// and a sketch of four rows that says which of two is asked for more often.
+// W-TinyLFU (Einziger, Friedman, Manes 2017): a window of a hundredth and two segments for the
+// rest. A sketch of four rows says which of two keys is asked for more often.
 class TinyLfu {
  public:
   explicit TinyLfu(std::size_t capacity)

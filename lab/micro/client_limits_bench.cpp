@@ -1,5 +1,5 @@
-// What does it cost to know who connects? A connection that is counted by its client's address, and
-// an address that is looked up in a set of networks; and whether any of it asks the heap.
+// What do limits by client cost? Measured are a connection that is counted by its client's address,
+// and an address that is looked up in a set of networks. Heap allocations are counted, too.
 #include <atomic>
 #include <cstdlib>
 #include <new>

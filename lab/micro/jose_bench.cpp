@@ -1,5 +1,6 @@
-// What does a verified token cost? KATANA's verification beside OpenSSL alone, which is given the
-// signed bytes and the decoded signature: in contexts that are kept, and as most programs call it.
+// What does a verified token cost? Compared are KATANA's verification and OpenSSL alone, which gets
+// the signed bytes and the decoded signature. OpenSSL runs with contexts that are kept, and as most
+// programs call it.
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 

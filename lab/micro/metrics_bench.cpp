@@ -41,8 +41,8 @@ constexpr int rounds = 31;
 constexpr std::size_t slots = 64;
 thread_local constinit std::array<std::uint64_t, slots> slot_here{};
 
-// Which slot a series has is known when the program runs, and stands in memory, as any handle does:
-// a program that counts in a thousand places keeps it in no register.
+// The slot of a series is known at run time and is in memory, as any handle is. A program that
+// counts in a thousand places keeps it in no register.
 struct HandMadeHandle {
   std::size_t slot;
   explicit HandMadeHandle(std::size_t number) : slot(number) { asm volatile("" : "+m"(slot)); }
@@ -66,8 +66,8 @@ struct HandLogHistogram {
 };
 thread_local constinit std::array<HandLogHistogram, 4> log_histogram_here{};
 
-// By hand one would stop at the bound; a loop without a branch is faster with values that cannot be
-// predicted, so that is what is compared with.
+// Code by hand would stop at the bound. With values that cannot be predicted, a loop without a
+// branch is faster: the benchmark compares with this loop.
 [[gnu::always_inline]] inline std::size_t hand_bucket(double value) {
   std::size_t bucket = 0;
   for (const double bound : bounds) bucket += value > bound ? 1 : 0;

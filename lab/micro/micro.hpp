@@ -1,4 +1,4 @@
-// micro: what the micro-benchmarks share: rounds, clocks and counted instructions.
+// micro: the tools of all micro-benchmarks: rounds, clocks and counted instructions.
 //
 //   micro::Suite suite("metrics", count, arguments);
 //   const auto* add = suite.ask({"add", "ns", "lower"}, {{"katana", […]}, {"rival", […]}});
@@ -7,10 +7,10 @@
 //
 // Owns       its results.
 // Thread     one; a subject may start its own threads, and joins them.
-// Allocates  freely, outside of what is timed.
+// Allocates  freely, outside of the timed code.
 // Fails      wrong usage exits with 2; a subject that did not do its work (micro::expect) with 1.
-// Invariant  the subjects of a question run interleaved, A B C A B C …, in one process, so that
-//            what else the machine does meets all of them. Ratios are medians of the ratios of one
+// Invariant  the subjects of a question run interleaved, A B C A B C …, in one process. Other work
+//            of the machine then disturbs all of them. Ratios are medians of the ratios of one
 //            round.
 #pragma once
 
@@ -78,15 +78,16 @@ inline double ns_per_tick() {
   return measured;
 }
 
-// What one subject's round gave: the figure in the question's unit, and instructions per operation.
+// The result of one subject's round: the figure in the question's unit, and instructions per
+// operation.
 struct Sample {
   double value = 0;
   std::optional<double> instructions = {};
 };
 
-// Nanoseconds of processor time per operation of `work()`, which does `operations` of them: while a
-// stranger has the processor nothing is counted, and while a cache line travels it is. For work
-// that sleeps take now_ns().
+// Nanoseconds of processor time per operation of `work()`, which does `operations` of them. Time in
+// which another program has the processor does not count; time in which a cache line travels does.
+// For work that sleeps use now_ns().
 template <class Work>
 Sample time_operations(std::uint64_t operations, Work&& work) {
   thread_local const katana::lab::HardwareCounter counter(katana::lab::Event::instructions);

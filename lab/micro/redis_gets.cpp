@@ -1,5 +1,5 @@
-// redis_gets URL COUNT WIDTH: GETs of one key, so many in all and so many at a time, and what each
-// costs this process. Beside it: redis-benchmark -P WIDTH -c 1 -n COUNT GET key.
+// redis_gets URL COUNT WIDTH: sends COUNT GETs of one key, WIDTH at a time, and prints the cost of
+// each for this process. The comparison is redis-benchmark -P WIDTH -c 1 -n COUNT GET key.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

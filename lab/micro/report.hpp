@@ -59,7 +59,7 @@ class Report {
  private:
   using Json = nlohmann::ordered_json;
 
-  // What JSON has no number for is null.
+  // Values for which JSON has no number become null.
   static Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
   Json document_;

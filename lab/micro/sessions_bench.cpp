@@ -1,6 +1,6 @@
-// What does a session cost a request? From the cookie's value to the principal and back to the
-// fields of the reply, as the middleware does it, beside what is inside of it: the encryption of a
-// cookie, the hash of an id.
+// What does a session cost a request? The figure is from the cookie's value to the principal and
+// back to the fields of the reply, as the middleware does it. The parts of it are measured as well:
+// the encryption of a cookie, the hash of an id.
 #include <memory>
 #include <string>
 #include <vector>

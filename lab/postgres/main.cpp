@@ -1,4 +1,4 @@
-// postgres_point_reads: runs one client for some seconds, and prints what it did as one line of
+// postgres_point_reads: runs one client for some seconds, and prints its figures as one line of
 // JSON. lab/postgres_cost.py runs it beside clients in other languages.
 #include <sys/resource.h>
 

@@ -21,7 +21,7 @@ namespace katana::lab {
 
 struct PointReads {
   std::string client;
-  std::string folder;  // of the server's Unix socket
+  std::string folder;  // folder with the server's Unix socket
   std::uint16_t port = 5432;
   std::string database = "bench";
   unsigned callers = 64;  // reads in flight, of all connections together

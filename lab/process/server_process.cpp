@@ -50,7 +50,7 @@ std::uint16_t port_of(std::string_view line) {
   return port;
 }
 
-// What a server printed last on its standard error.
+// The last line that a server printed on its standard error.
 std::string last_line(int errors) {
   std::string tail(4096, '\0');
   const off_t size = ::lseek(errors, 0, SEEK_END);
@@ -194,7 +194,7 @@ void ServerProcess::end() noexcept {
 
 std::string ServerProcess::name() const {
   if (pids_.empty()) return "unknown";
-  std::error_code unreadable;  // of another user
+  std::error_code unreadable;  // a process of another user
   const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", pid()), unreadable);
   const std::string name =
       unreadable ? first_line(fmt::format("/proc/{}/comm", pid())) : program.filename().string();

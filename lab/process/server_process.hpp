@@ -1,8 +1,8 @@
-// ServerProcess: a server that is watched from here: one that this program started, or whatever
-// listens on a port.
+// ServerProcess: a server that this program watches: one that it started, or the one that listens
+// on a port.
 //
 // Owns       the process that start() made, which is ended by SIGTERM, then SIGKILL, when this is
-//            destroyed. What listening_on() found is left alone.
+//            destroyed. A process that listening_on() found is left alone.
 // Thread     one.
 // Allocates  freely.
 // Fails      start() tells the last line on standard error of a server that did not get ready. A
@@ -25,7 +25,7 @@ namespace katana::lab {
 
 struct ServerCommand {
   std::vector<std::string> arguments;    // the program first
-  std::optional<cpu_set_t> cpus = {};    // that it may use; those of this thread if not given
+  std::optional<cpu_set_t> cpus = {};    // CPUs that it may use; by default those of this thread
   std::string preload = {};              // LD_PRELOAD
   Duration ready_timeout = seconds(30);  // until its ready line
 };
@@ -47,11 +47,12 @@ class ServerProcess {
   pid_t pid() const noexcept { return pids_.front(); }
   // "nginx (3 processes)".
   std::string name() const;
-  // Of all its processes.
+  // The CPU seconds of all its processes.
   double cpu_s() const noexcept;
   Usage usage() const;
 
-  // For a server that was started: from fork() to the ready line, and what it printed up to there.
+  // For a server that was started: the time from fork() to the ready line, and its output up to
+  // there.
   double ready_ms() const noexcept { return ready_ms_; }
   const std::string& ready_output() const noexcept { return ready_output_; }
 

@@ -68,7 +68,7 @@ TEST(ServerProcess, a_ready_line_without_a_port_is_an_error) {
   EXPECT_THAT(server.error().describe(), HasSubstr("its ready line has no port"));
 }
 
-// A socket that listens, without anybody who accepts.
+// A socket that listens, and accepts no connection.
 class Listener {
  public:
   Listener() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {  // inherited by a child

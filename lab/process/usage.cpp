@@ -94,7 +94,7 @@ Usage usage_of(pid_t process) {
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code error;  // of another user, or ended meanwhile
+  std::error_code error;  // a process of another user, or one that has ended
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     names.push_back(entry->path().filename());

@@ -1,11 +1,11 @@
-// Usage: what a thread, a process or the machine has used so far: processor time, memory, and what
-// the processor's own counters have seen.
+// Usage: the resources that a thread, a process or the machine has used so far: processor time,
+// memory, and the processor's counters.
 //
 // Owns       a HardwareCounter its descriptor; the rest nothing.
 // Thread     any; a HardwareCounter is of one thread at a time.
 // Allocates  while reading /proc.
-// Fails      what cannot be read (the process has ended, or is another user's) is 0; a counter that
-//            the machine does not have, or does not show us, is nothing.
+// Fails      values that cannot be read (the process has ended, or is another user's) are 0. A
+//            counter that the machine does not have, or does not show us, is nothing.
 // Source     proc(5), clock_getcpuclockid(3), perf_event_open(2).
 #pragma once
 
@@ -27,11 +27,12 @@ namespace katana::lab {
 
 inline std::int64_t thread_cpu_ns() noexcept { return clock_time(CLOCK_THREAD_CPUTIME_ID).ns; }
 inline std::int64_t own_cpu_ns() noexcept { return clock_time(CLOCK_PROCESS_CPUTIME_ID).ns; }
-// How long the calling thread could have run and was not given a CPU.
+// The time in which the calling thread could have run and was not given a CPU.
 std::int64_t thread_run_delay_ns() noexcept;
-// Of a process with all its threads, those that ended included.
+// The CPU seconds of a process with all its threads, those that ended included.
 double process_cpu_s(pid_t process) noexcept;
-// Of all CPUs together, for all processes, since the machine was started; to a hundredth.
+// The busy seconds of all CPUs together, for all processes, since the machine was started; to a
+// hundredth.
 double machine_busy_s();
 
 // ---- a process ------------------------------------------------------------------------------
@@ -41,7 +42,7 @@ struct Usage {
   double rss_mib = 0;
   // Not getrusage(): its maximum begins with that of the process that started this one.
   double rss_mib_max = 0;
-  double anonymous_mib = 0;         // of rss_mib: memory that is no file's
+  double anonymous_mib = 0;         // the part of rss_mib that is no file's memory
   std::uint64_t written_bytes = 0;  // to the disk
   std::size_t descriptors = 0;      // open
 
@@ -52,7 +53,7 @@ Usage usage_of(pid_t process);
 // The names in a folder of /proc, as far as they are there to be read.
 std::vector<std::string> names_in(const std::string& folder);
 
-// ---- what the processor counts --------------------------------------------------------------
+// ---- counters of the processor --------------------------------------------------------------
 
 enum class Event : std::uint64_t {
   instructions = PERF_COUNT_HW_INSTRUCTIONS,
@@ -63,7 +64,7 @@ enum class Event : std::uint64_t {
 enum class Space : std::uint8_t { user, user_and_kernel };
 enum class Threads : std::uint8_t { one, and_those_it_starts };
 
-// Of a thread since the counter was made.
+// Counts events of a thread since the counter was made.
 class HardwareCounter {
  public:
   // `thread`: 0 is the calling one.
@@ -81,11 +82,12 @@ class HardwareCounter {
  private:
   int fd_;
 };
-// Nothing also when it stood still: some machines let a counter be opened and then count nothing.
+// Nothing also for a counter that did not move: some machines open a counter and then count
+// nothing.
 std::optional<double> counted_between(std::optional<double> before,
                                       std::optional<double> after) noexcept;
 
-// Of a process, with the threads that it has when this is made.
+// Counts events of a process, with the threads that it has when this is made.
 class ProcessCounters {
  public:
   struct Counts {
@@ -95,7 +97,7 @@ class ProcessCounters {
   };
 
   explicit ProcessCounters(pid_t process);
-  // Nothing unless all three are counted.
+  // Nothing, unless all three are counted.
   std::optional<Counts> read_counts() const;
 
  private:

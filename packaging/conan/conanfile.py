@@ -2,8 +2,8 @@
 
     conan create packaging/conan -o "katana/*:components=application_sqlite"
 
-Debian's packages are asked for (tools.system.package_manager:mode=install installs them), as cmake/externals.cmake
-names them; nothing is taken from Conan's own packages, so that what is tested is what is linked.
+The package manager gives Debian's packages (tools.system.package_manager:mode=install installs them). Their names are
+in cmake/externals.cmake. Nothing is taken from Conan's own packages: the tested libraries are then the linked ones.
 """
 import os
 import re
@@ -70,7 +70,7 @@ class Katana(ConanFile):
         CMake(self).install()
 
     def package_info(self):
-        # find_package(katana) is answered by KATANA's own files, which know each component and what it links.
+        # KATANA's own files answer find_package(katana). They know each component and the libraries that it links.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs.append(os.path.join("lib", "cmake", "katana"))
         self.buildenv_info.prepend_path("PKG_CONFIG_PATH", os.path.join(self.package_folder, "lib", "pkgconfig"))

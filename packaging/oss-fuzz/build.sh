@@ -1,6 +1,7 @@
 #!/bin/bash -eu
-# Builds every fuzzer of KATANA into $OUT, each with its seeds, for OSS-Fuzz and what is shaped like it: the environment
-# has CC, CXX, CXXFLAGS with the sanitizer, LIB_FUZZING_ENGINE, OUT, WORK. `tools/matrix oss_fuzz` runs it.
+# Builds every fuzzer of KATANA into $OUT, each with its seeds, for OSS-Fuzz and similar services.
+# The environment has CC, CXX, CXXFLAGS with the sanitizer, LIB_FUZZING_ENGINE, OUT, WORK.
+# `tools/matrix oss_fuzz` runs it.
 source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # The libraries of the system were built with libstdc++.
 export CXXFLAGS=${CXXFLAGS//-stdlib=libc++/}

@@ -16,7 +16,7 @@ A corpus is a JSON file with a list `cases`. Fields of a case:
     bodies      contents of the responses: a Latin-1 string, a list of parts as in raw, or null = any
     body_sizes  likewise, lengths only
     fields      one object per response, or null: {name: text} equal but for case, {name: null} absent,
-                {name: true} present, {name: [members]} a comma-separated list that holds these members
+                {name: true} present. With {name: [members]}, a comma-separated list holds these members
     same_fields pairs of indices: responses that differ in no field but Date
     interim     "required" or "forbidden": 100 (Continue)
     end         open     connection still usable and in sync (a probe request is answered next)
@@ -35,7 +35,7 @@ STATUS_PATTERN = re.compile(r"(?:[1-5](?:[0-9]{2}|xx)|non-http)(?:\|(?:[1-5](?:[
 
 
 class Outcome:
-    """What was observed on one connection."""
+    """The observations on one connection."""
 
     def __init__(self):
         self.responses, self.bodies, self.fields, self.interim = [], [], [], []
@@ -48,7 +48,7 @@ class Outcome:
         self.fields.append(fields or {})
 
     def key(self):
-        """What must not depend on segmentation: the accepted requests and their contents."""
+        """The part that must not depend on segmentation: the accepted requests and their contents."""
         return [(s, b) for s, b in zip(self.responses, self.bodies) if isinstance(s, int) and 200 <= s < 300]
 
     def __str__(self):
@@ -153,7 +153,7 @@ def expectation(case):
 
 
 def fault_of(case):
-    """Return what is wrong with the form of a case, or None."""
+    """Return the mistake in the form of a case, or None."""
     unknown = set(case) - CASE_KEYS or {key for e in case["expect"] for key in e} - EXPECT_KEYS
     if unknown:
         return f"unknown keys {sorted(unknown)}"

@@ -8,9 +8,9 @@ Each case is sent on a fresh connection in three ways:
 A mode passes when the observed outcome is one of the outcomes the corpus allows. In `bytes` and `splits` the accepted
 requests and their contents must also be those seen in `whole`: a parser's verdict may not depend on segmentation.
 
-The server must answer GET and HEAD / with 2xx, any method on /echo with 200 and the request content as response content
-(--no-echo drops the content checks), and unknown paths with 404. The strict corpus also uses the other routes of
-hello_world_server. The fields of a case are described in h1case.py.
+The server must answer GET and HEAD / with 2xx, and unknown paths with 404. It must answer any method on /echo with 200
+and the request body as response body (--no-echo drops the checks of bodies). The strict corpus also uses the other
+routes of hello_world_server. The fields of a case are described in h1case.py.
 
 The last line is "N passed, N failed"; exit status 1 when something failed.
 """
@@ -152,14 +152,14 @@ class Runner:
                 connection.receive(deadline - time.monotonic())
             if not connection.parser.eof:
                 connection.half_close()
-        while (extra := connection.parser.next()) is not None:   # whatever follows the last response is one too many
+        while (extra := connection.parser.next()) is not None:   # any response after the last one is one too many
             outcome.add(extra if extra == NON_HTTP else extra.status)
             if extra == NON_HTTP:
                 break
         return connection.parser.eof
 
     def unmet_requirement(self):
-        """Say what the corpus needs and the server lacks, or return None."""
+        """Return the requirement of the corpus that the server does not meet, or None."""
         requirements = [("GET / must be 2xx", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", None)]
         if not self.options.no_echo:
             requirements.append(("POST /echo must be 200 with the request content (or use --no-echo)",
@@ -284,7 +284,7 @@ def parse_options(arguments=None):
 
 
 def tls_context():
-    """Return a client context that trusts anybody: the peer is a test server."""
+    """Return a client context that trusts every certificate: the server is a test server."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

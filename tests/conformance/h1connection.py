@@ -1,4 +1,4 @@
-"""A client connection that sends raw bytes and collects what comes back, however rudely the peer behaves."""
+"""A client connection that sends raw bytes and collects the replies, however rudely the server behaves."""
 import select
 import socket
 import ssl
@@ -11,9 +11,9 @@ SEND_BYTES_MAX = 1 << 16
 
 
 class Connection:
-    """One connection to `options.host:options.port`; `parser` holds what was received.
+    """One connection to `options.host:options.port`; `parser` holds the received bytes.
 
-    `failed_send` says that the peer stopped taking bytes (it closed or reset the connection).
+    `failed_send` says that the server stopped taking bytes (it closed or reset the connection).
     """
 
     def __init__(self, options, head_responses=()):
@@ -33,7 +33,7 @@ class Connection:
         self.sock.close()
 
     def send(self, data):
-        """Send everything, receiving meanwhile; stop quietly when the peer closes, resets or stalls."""
+        """Send everything, receiving meanwhile; stop quietly when the server closes, resets or stalls."""
         view, deadline = memoryview(data), time.monotonic() + self.options.timeout
         while view and not self.parser.eof and not self.failed_send:
             try:
@@ -47,7 +47,7 @@ class Connection:
                 self.receive(0)
 
     def half_close(self):
-        """Tell the peer that no more bytes will come."""
+        """Tell the server that no more bytes will come."""
         try:
             self.sock.shutdown(socket.SHUT_WR)
         except OSError:

@@ -1,7 +1,7 @@
-"""A strict, incremental parser of HTTP/1.1 responses, fed by whoever owns the socket.
+"""A strict, incremental parser of HTTP/1.1 responses, fed by the owner of the socket.
 
-A server that is checked gets no leniency: whatever breaks the grammar of RFC 9112, or could be read in two ways by a
-forwarder, raises Malformed.
+A server that is checked gets no leniency. Bytes that break the grammar of RFC 9112, or that a forwarder could read in
+two ways, raise Malformed.
 """
 import re
 

@@ -4,9 +4,9 @@
     tests/conformance/openapi_tools.py lint --katana build/release/katana --spectral …/spectral FILE…
     tests/conformance/openapi_tools.py diff --katana build/release/katana --oasdiff …/oasdiff
 
-lint: each document is looked at by both, and each rule that both have must find the same places. diff: pairs of
-documents that differ in one thing; what either calls breaking, and by which rule, must be the same. What differs and is
-meant to is in LINT_DIFFERENCES and DIFF_DIFFERENCES, with the reason. Exits with 1 when something else differs.
+With lint, both tools look at each document. Each rule that both have must find the same places. With diff, there are
+pairs of documents that differ in one thing. Both tools must find the same breaking changes by the same rules. Intended
+differences are in LINT_DIFFERENCES and DIFF_DIFFERENCES, with the reason. Exits with 1 when something else differs.
 """
 
 import argparse
@@ -26,13 +26,13 @@ LINT_DIFFERENCES = {
     ("readme.json", "oas3-valid-schema-example"),
     # `examples` of a schema: Spectral looks at `example` alone.
     ("train-travel.json", "oas3-valid-schema-example"),
-    # Schemas of other dialects, by $schema: what they say is read as far as 2020-12 can say it.
+    # Schemas of other dialects, by $schema: their meaning is read as far as 2020-12 has it.
     ("schema-validation-local.json", "oas3-schema"),
     ("schema-validation-top-level.json", "oas3-schema"),
     ("schema-validation-local.json", "oas3-valid-schema-example"),
     ("schema-validation-top-level.json", "oas3-valid-schema-example"),
 }
-# What Spectral has and we leave to the reader, or to nobody.
+# Rules that only Spectral has.
 SPECTRAL_ALONE = {"unrecognized-format", "parser", "invalid-ref", "oas2-unused-definition", "oas2-api-host",
                   "oas2-api-schemes", "oas2-valid-schema-example", "oas2-valid-media-example",
                   "oas2-operation-security-defined",
@@ -48,7 +48,7 @@ DIFF_DIFFERENCES = {
 def spectral_findings(spectral, folder, document):
     ruleset = folder / "ruleset.yaml"
     ruleset.write_text('extends: ["spectral:oas"]\n')
-    found = folder / "found.json"  # it cuts off what it writes to a pipe
+    found = folder / "found.json"  # its output to a pipe is cut off
     subprocess.run([spectral, "lint", "-r", str(ruleset), "-f", "json", "-o", str(found), "--quiet", str(document)],
                    capture_output=True, check=False)
     return json.loads(found.read_text() or "[]")

@@ -7,7 +7,7 @@ import h1check
 import without_io_uring
 from server_process import ENGINES, Server
 
-# A wait shorter than a busy machine's scheduling delay could only hide an answer that is allowed to be missing; the
+# A wait shorter than a busy machine's scheduling delay could only hide an answer that is allowed to be missing. The
 # timeout is only spent where an answer is required and missing.
 OPTIONS = ["--jobs", "32", "--wait", "0.25", "--timeout", "10"]
 

@@ -18,7 +18,7 @@ ALL_CASES = [case for path in h1check.CORPORA for case in load_cases(path)]
 
 
 class Standin:
-    """A tiny server, right in what the small cases below need. Subclasses are wrong in one way each."""
+    """A tiny server that is right for the small cases below. Subclasses are wrong in one way each."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -66,14 +66,14 @@ class NoCloseAfterRefusal(Standin):
     """Refuses, and keeps the connection."""
 
     def serve(self, sock):
-        """Refuse without closing what was announced to be closed."""
+        """Refuse, but do not close the connection as announced."""
         super().serve(sock)
         sock.recv(65536)
         threading.Event().wait(2)
 
 
 class TrustsSegments(Standin):
-    """Takes what one read returns for a request: right as long as nobody splits."""
+    """Takes the result of one read for a request: right as long as each request comes in one segment."""
 
     def take(self, data):
         """Treat whatever has arrived as whole."""
@@ -93,7 +93,7 @@ class AcceptsEverything(Standin):
     """Never refuses."""
 
     def take(self, data):
-        """Overlook what is bad."""
+        """Overlook bad input."""
         return super().take(data.replace(b"Bad", b"Odd"))
 
 
@@ -135,7 +135,7 @@ class NoInterim(Standin):
 
 
 class Continues(Standin):
-    """Sends 100 (Continue) to whoever expects it."""
+    """Sends 100 (Continue) to clients that expect it."""
 
     def serve(self, sock):
         """Answer the expectation once the head is there, and the request once its content is."""
@@ -200,7 +200,7 @@ def test_a_wrong_server_fails_the_case_that_is_about_it(server_type, wanted):
 
 @pytest.mark.parametrize("server_type", [AnswersTwice, LosesContent, NeverAnswers, TwoLengths])
 def test_a_server_that_is_no_server_is_refused_at_once(server_type):
-    """What cannot be checked is not passed."""
+    """A check that cannot be made has not passed."""
     failed = failures(server_type, SMALL)
     assert failed is None or failed
 
@@ -306,7 +306,7 @@ def passes_thoughtless(case, outcome):
 
 
 def test_every_case_refuses_a_server_that_does_not_look():
-    """No case lets all of these through: always agree, refuse, wait or hang up. None takes a 500."""
+    """No case passes with all of these servers: always agree, refuse, wait or hang up. None takes a 500."""
     blind = []
     for case in ALL_CASES:
         count = max(1, *(len(expected["responses"]) for expected in case["expect"]))

@@ -16,7 +16,7 @@ from server_process import ENGINES, Server
 
 MODULE = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible"
 FOLDER = ROOT / "build" / "tools"
-# What is no preface of HTTP/2 is HTTP/1.1 on a port that serves both, and is answered in HTTP/1.1.
+# A port that serves both versions takes an invalid preface of HTTP/2 for HTTP/1.1, and answers in HTTP/1.1.
 ON_A_SHARED_PORT = {"Sends invalid connection preface"}
 
 

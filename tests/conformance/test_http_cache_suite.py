@@ -38,7 +38,7 @@ FAILURES = {
 
 @pytest.fixture(name="report", scope="module")
 def fixture_report():
-    """What became of each test, by its id."""
+    """The result of each test, by its id."""
     port = free_port()
     variables = {**environment(), "npm_config_port": str(port), "npm_config_protocol": "http",
                  "npm_config_pidfile": "/dev/null"}
@@ -69,7 +69,7 @@ class Proxy(Program):
 
 
 def came_of(report, name):
-    """Whether a test passed, and if not whether it was held up by one that it depends on."""
+    """Whether a test passed, and if not, whether a test that it depends on failed."""
     test = report[name]
     if test["result"] is True:
         return "passed"

@@ -1,4 +1,4 @@
-"""OpenAPI documents: kept in the repository, made without starting anything, and true of what is served."""
+"""OpenAPI documents: kept in the repository, made without starting anything, and equal to the served ones."""
 import json
 import os
 import pathlib
@@ -47,7 +47,7 @@ def test_schemathesis_finds_nothing(tmp_path, document):
 
 
 def test_the_document_in_the_repository_is_what_fullstack_serves(tmp_path):
-    """By the tool, and over HTTP; a difference is shown, and is exit status 1."""
+    """Compare by the tool, and over HTTP; a difference is shown, and is exit status 1."""
     check = run(built("katana"), "openapi", "dump", "--program", built("fullstack"), "--check", KEPT, folder=tmp_path)
     assert check.returncode == 0, check.stdout + check.stderr
     changed = tmp_path / "changed.json"

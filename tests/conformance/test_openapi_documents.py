@@ -1,7 +1,7 @@
 """Public OpenAPI documents: each is generated, with as many operations and errors as the list says.
 
-KATANA_OPENAPI_PACKAGES names a folder with the unpacked npm packages of openapi_documents.json, each in a folder of the
-name that the list gives it (npm pack NAME@VERSION, then tar). Without it the tests are skipped.
+KATANA_OPENAPI_PACKAGES names a folder with the unpacked npm packages of openapi_documents.json (npm pack NAME@VERSION,
+then tar). Each is in a folder of the name that the list gives it. Without it the tests are skipped.
 """
 import json
 import os

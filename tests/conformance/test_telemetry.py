@@ -109,7 +109,7 @@ class Shop(program_process.Program):
         self._start("shop", command, env=environment)
 
     def stop(self):
-        """End it as SIGTERM does, and keep what it has logged."""
+        """End it as SIGTERM does, and keep its log."""
         self.send_signal()
         assert self.wait() == 0, self.stderr()
         self.log = self.stderr()

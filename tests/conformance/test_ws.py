@@ -1,7 +1,8 @@
 """hello_world_server's /ws, which sends every message back, against RFC 6455 and RFC 7692, in strict behaviour.
 
-The cases follow the groups of the Autobahn test suite: framing, pings, reserved bits, opcodes, fragmentation, UTF-8 and
-when it fails, close handshakes, limits, compression. test_autobahn.py runs that suite itself where Python 2.7 has it.
+The cases follow the groups of the Autobahn test suite. These are framing, pings, reserved bits, opcodes, fragmentation,
+UTF-8 and when it fails, close handshakes, limits, compression. The file `test_autobahn.py` runs that suite itself where
+Python 2.7 has it.
 """
 import os
 import signal
@@ -176,7 +177,7 @@ OFFERS = {
 
 
 def packed(payload):
-    """A message as it is compressed by itself."""
+    """A message that is compressed alone."""
     stream = zlib.compressobj(6, zlib.DEFLATED, -15)
     return (stream.compress(payload) + stream.flush(zlib.Z_SYNC_FLUSH))[:-4]
 
@@ -207,7 +208,7 @@ def test_compressed_messages_come_back_compressed(server, offer):
 
 
 def test_compression_that_is_wrong_or_a_bomb_ends_the_connection(server):
-    """What a decompressor must not be fooled by."""
+    """Invalid data and bombs that a decompressor must refuse."""
     line = "Sec-WebSocket-Extensions: permessage-deflate\r\n"
     assert code_of(talk(server, frame(TEXT, b"\xff\xff\xff\xff", rsv=4), more=line)) == 1007
     bomb = packed(bytes(17 * MEBIBYTE))

@@ -34,7 +34,7 @@ class Lines:
         return line
 
     def settled(self):
-        """Ask for something and wait for the answer, so that what was said before has arrived; return the number."""
+        """Ask for something and wait for the answer: earlier messages have then arrived. Return the number."""
         self.say("/who")
         line = self.hear()
         while not line.startswith("* "):
@@ -57,7 +57,7 @@ def plain_lines(server):
 
 
 def test_browsers_and_plain_clients_are_in_one_room(chat):
-    """What one says the others hear, each in its own form."""
+    """Each client hears the messages of the others, in its own form."""
     server, port = chat
     web = [Lines(port) for _ in range(4)]
     for each in web:

@@ -1,6 +1,6 @@
-"""A WebSocket client that says exactly what it is told to, for cases that no library would send.
+"""A WebSocket client that sends exactly the given bytes, for cases that no library would send.
 
-Frames are written field by field, and what comes back is read as frames. Nothing here judges.
+Frames are written field by field, and replies are read as frames. No code here judges them.
 """
 import os
 import socket
@@ -57,7 +57,7 @@ class Client:
             for at in range(0, len(data), chop or max(1, len(data))):
                 self.socket.sendall(data[at:at + (chop or len(data))])
         except (BrokenPipeError, ConnectionResetError):
-            pass  # the server has seen enough; what it said is read all the same
+            pass  # the server has ended the connection; its bytes are read all the same
 
     def _take(self, count):
         while len(self.buffer) < count:

@@ -27,7 +27,7 @@ def clean_environment(**variables):
 
 
 class Application:
-    """One running program. `folder` is its working directory; a context manager that kills what is left."""
+    """One running program. `folder` is its working directory; a context manager that kills the remaining processes."""
 
     def __init__(self, folder, *flags, listener=None, wait=True, descriptors_max=None, plain=False, **variables):
         self.folder = folder
@@ -37,7 +37,7 @@ class Application:
         elif not any("port" in flag for flag in flags) and "KATANA_PORT" not in variables:
             command += ["--port", "0"]
         more = {}
-        if listener is not None:    # what systemd does: the socket is descriptor 3, and the variables say whose
+        if listener is not None:    # as systemd does: the socket is descriptor 3, and the variables name the process
             command = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" "$@"', *command]
             variables["LISTEN_FDS"] = "1"
             more = {"pass_fds": [3], "preexec_fn": lambda: os.dup2(listener.fileno(), 3)}
@@ -57,7 +57,7 @@ class Application:
             self.url = self.ready["url"]
 
     def stderr(self):
-        """Return what it wrote to standard error so far, its log included."""
+        """Return its standard error so far, its log included."""
         return self.stderr_path.read_text(encoding="utf-8")
 
     def get(self, path, **fields):

@@ -72,7 +72,7 @@ void add_routes(const registry::Services& services, Router& router) {
   router.post("/form", count_parts);
 }
 
-// What fails, and what may not be done there: each says so, and the program goes on.
+// Routes that fail, and routes that do a forbidden thing. Each reports it, and the program goes on.
 void add_failures(const registry::Services& services, Router& router) {
   auto& pool = services.get<thread::Pool>();
   auto& database = services.get<database::Database>();
@@ -138,8 +138,8 @@ void add_topics(Router& router) {
                    [topics](const RequestView&) { return std::make_unique<TopicSocket>(*topics); });
 }
 
-// What instances tell one another by the bus, where the settings name one: POST /news/{text} is an
-// event of GET /news and a message to WebSocket on /news/socket, of every instance.
+// News between instances over the bus, where the settings name one. POST /news/{text} is an event
+// of GET /news and a message to WebSocket on /news/socket, of every instance.
 struct News {
   explicit News(bus::Bus& bus)
       : events({.heartbeat = seconds(1), .bus = &bus, .name = "news"}), topics({.bus = &bus}) {}
@@ -174,7 +174,7 @@ void add_news(News& news, Router& router) {
   });
 }
 
-// What instances share, where the settings say so.
+// State that instances share, where the settings say so.
 struct Visits {
   std::int64_t count = 0;
 };
@@ -231,7 +231,7 @@ void add_records(audit::AuditLog& log, Router& router) {
   });
 }
 
-// What no handler may do: it keeps its reactor, for ever or for so long.
+// Mistakes of handlers: each keeps its reactor busy, for ever or for a given time.
 void add_traps(const registry::Services& services, Router& router) {
   auto& pool = services.get<thread::Pool>();
   const auto spin = [](std::int64_t ms) {

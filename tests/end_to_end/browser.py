@@ -1,4 +1,4 @@
-"""Headless Chromium for tests: opens pages, evaluates in them, and waits for what they come to show."""
+"""Headless Chromium for tests: opens pages, evaluates scripts in them, and waits for their output."""
 import json
 import shutil
 import subprocess
@@ -41,7 +41,7 @@ class Browser:
 
     @staticmethod
     def eventually(condition, describe=None):
-        """What the condition gives, once that is something."""
+        """The result of the condition, once it is true."""
         last = time.monotonic() + SECONDS_MAX
         while time.monotonic() < last:
             if found := condition():

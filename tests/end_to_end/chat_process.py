@@ -23,7 +23,7 @@ class ChatServer(Program):
         assert (self.ready["engine"], self.ready["reactors"]) == (engine, str(threads))
 
     def stop(self):
-        """Drain the server, unless that is done; return what it says it did."""
+        """Drain the server, unless that is done; return its report."""
         if self.report is None:
             self.send_signal(signal.SIGTERM)
             assert self.wait() == 0, self.stderr()
@@ -42,7 +42,7 @@ class ChatServer(Program):
 
 
 class Client:
-    """One connection, read until it has what is wanted."""
+    """One connection, read until the wanted text has come."""
 
     def __init__(self, port, seconds=20):
         self.socket = socket.create_connection(("127.0.0.1", port), 10)
@@ -54,7 +54,7 @@ class Client:
         self.socket.sendall(text.encode() if isinstance(text, str) else text)
 
     def read_until(self, wanted):
-        """Return what was heard once `wanted(heard)` is true or the server has ended; fails when neither comes."""
+        """Return the heard text once `wanted(heard)` is true or the server has ended; fails when neither comes."""
         end = time.monotonic() + self.seconds
         while not wanted(self.heard):
             self.socket.settimeout(max(0.01, end - time.monotonic()))

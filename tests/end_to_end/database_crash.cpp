@@ -1,8 +1,9 @@
-// database_crash FILE FIRST CALLERS: writes until it is killed, and says what was acknowledged.
+// database_crash FILE FIRST CALLERS: writes until it is killed, and reports the acknowledged
+// writes.
 //
 // Rows are (id, part): every second id is written as a transaction of three parts, the others as
-// one insert. A line "id\n" on standard output says that the write of that id was acknowledged; it
-// is written with one system call as soon as it is known, so that it survives a kill.
+// one insert. A line "id\n" on standard output says that the write of that id was acknowledged. It
+// is written with one system call as soon as the write is acknowledged: it then survives a kill.
 #include <unistd.h>
 
 #include <cstdio>
@@ -82,7 +83,7 @@ int main(int count, char** arguments) {
   if (count != 4) end("usage: database_crash FILE FIRST CALLERS");
   database::sqlite::Options options;
   options.path = arguments[1];
-  options.checkpoint_pages = 50;  // so that kills meet checkpoints, too
+  options.checkpoint_pages = 50;  // kills then meet checkpoints, too
   auto opened = database::sqlite::open(options);
   if (!opened) end(opened.error().describe());
   Writers writers(*opened, std::atoll(arguments[2]));

@@ -9,7 +9,7 @@ import httpx
 from program_process import Program, built, stop_report
 
 PROGRAM = "fullstack"
-# Of the configuration: a test waits neither for whoever balances load nor for an idle client.
+# Settings for quick tests: they wait neither for a load balancer nor for an idle client.
 QUICK = ("http.drain_notice=0s", "http.drain_timeout=5s", "http.reactors=2")
 
 

@@ -3,9 +3,9 @@
 //
 //   http_cache_proxy --set origin=http://127.0.0.1:8000 --port 0
 //
-// The mapping: a handler asks the origin for each request that the cache does not answer, and
-// returns its reply without the fields that the server writes itself or that are of one connection.
-// The origin's Date is one of them; it counts as Age (RFC 9111 §4.2.3).
+// A handler asks the origin for each request that the cache does not answer, and returns its reply.
+// It leaves out the fields that the server writes itself or that belong to one connection. The
+// origin's Date is one of them; it counts as Age (RFC 9111 §4.2.3).
 
 #include <algorithm>
 #include <chrono>

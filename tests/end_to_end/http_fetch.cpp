@@ -1,5 +1,5 @@
-// http_fetch: asks a server of somebody else for the same many times, some at once, and prints what
-// came of it: replies with their statuses and versions, connections, handshakes, retries.
+// http_fetch: sends the same request to an external server many times, some at once. It prints the
+// result: replies with their statuses and versions, connections, handshakes, retries.
 //
 //   http_fetch URL COUNT AT_ONCE AUTHORITIES|- [never|by_alpn|prior_knowledge]
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // idempotency_crash: a program with idempotency keys in SQLite, that test_idempotency_crash.py
 // kills.
 //
-// POST /orders/{id} writes an order and keeps its reply in the same transaction; /loose/{id} lets
-// the middleware keep it, once the order is committed. Pauses are the moments to be killed in.
-// Nothing but the key stands against two rows of one id.
+// POST /orders/{id} writes an order and keeps its reply in the same transaction. POST /loose/{id}
+// lets the middleware keep it, once the order is committed. The test kills the program in the
+// pauses. Only the key prevents two rows of one id.
 #include <string>
 
 #include "katana/app/application.hpp"

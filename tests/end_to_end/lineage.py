@@ -26,8 +26,9 @@ def wait_until(condition, what):
 
 
 class Lineage:
-    """A program that was started (a Program, or what has its `process` and `stderr()`). A context manager: what is left
-    of its successors is killed at the end."""
+    """A program that was started: a Program, or an object with its `process` and `stderr()`.
+
+    It is a context manager: remaining successors are killed at the end."""
 
     def __init__(self, first):
         self.first, self.processes = first, [first.process.pid]

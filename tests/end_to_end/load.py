@@ -1,8 +1,8 @@
 """Clients under which a server is drained: one event loop, many connections, every request accounted for.
 
-A request counts as sent once send() took its bytes on a connection that was established and that the server had not
-yet closed as far as the client could see. Each such request must get its complete reply: anything else is a failure.
-A connection that is refused, or ends before a request was sent on it, is no failure.
+A request counts as sent once send() took its bytes on an established connection. The server must not yet have closed
+the connection as far as the client could see. Each such request must get its complete reply: anything else is a
+failure. A connection that is refused, or ends before a request was sent on it, is no failure.
 """
 import errno
 import select

@@ -48,7 +48,7 @@ class Cluster:
         return {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []} if self._user else {}
 
     def _run(self, program, *arguments):
-        """Run one of PostgreSQL's programs to its end and return what it printed."""
+        """Run one of PostgreSQL's programs to its end and return its output."""
         ended = subprocess.run([PROGRAMS / program, *map(str, arguments)], cwd="/", capture_output=True, text=True,
                                timeout=START_SECONDS_MAX, check=False, **self._identity())
         assert ended.returncode == 0, f"{program}: {ended.stderr}"
@@ -58,7 +58,7 @@ class Cluster:
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
     def start(self):
-        """Start the server and return once it answers. What a killed one left behind may take a moment to end."""
+        """Start the server and return once it answers. Remains of a killed server may take a moment to end."""
         give_up = time.monotonic() + START_SECONDS_MAX
         while True:
             if self.process is None or self.process.poll() is not None:

@@ -1,8 +1,8 @@
-// postgres_crash: a program on PostgreSQL that test_postgres_crash.py kills, and whose server it
-// kills.
+// postgres_crash: a program on PostgreSQL. test_postgres_crash.py kills it, and its server.
 //
-// POST /rows/{id} writes an id in one of three ways: as one insert, as one whose row is returned,
-// or as a transaction of three. 201: it is durable. Any other reply names the kind of the error.
+// POST /rows/{id} writes an id as one insert, as one whose row is returned, or as a transaction of
+// three. 201 means that it is durable. Any other reply names the kind of the error.
+// error.
 #include <string>
 
 #include "katana/app/application.hpp"

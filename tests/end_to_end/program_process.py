@@ -1,7 +1,7 @@
 """A program of ours as a child process: found, started, awaited, measured and ended.
 
-It is that of $KATANA_BUILD, which defaults to build/release under the repository root. What a program promises beyond
-its ready line is in the module that is named after it.
+The program is that of $KATANA_BUILD, which defaults to build/release under the repository root. A module named after
+the program has its promises beyond the ready line.
 """
 import functools
 import os
@@ -53,7 +53,7 @@ COUNTED = {"connections": r" on ([0-9]+) connection", "cut_off": r", ([0-9]+) co
 def stop_reports(text):
     """Return what each "stopped after" in the text says: names to figures, and the `line`.
 
-    A program with a log writes a record with fields; one without writes a line that names what is not 0."""
+    A program with a log writes a record with fields; one without writes a line that names counts above 0."""
     reports = []
     for found in STOPPED.finditer(text):
         fields = {name: int(number) for name, number in re.findall(r" (\w+)=([0-9]+)\b", found["rest"])}
@@ -74,7 +74,7 @@ def stop_report(text):
 class Program:
     """One running program. Leaving it as a context manager calls stop(), unless a test has failed, and kill()."""
 
-    running = set()     # so that a test that fails half-way leaves none behind: see conftest.py
+    running = set()     # a test that fails half-way then leaves none behind: see conftest.py
 
     def _start(self, name, command, shared=False, **options):
         """Start it, and return once it is ready; `options` are Popen's. A `shared` one outlives a test that fails."""
@@ -110,7 +110,7 @@ class Program:
         return found
 
     def stderr(self):
-        """Return what it has logged so far."""
+        """Return its log so far."""
         with open(f"/proc/self/fd/{self._stderr.fileno()}", encoding="utf-8", errors="replace") as log:
             return log.read()
 
@@ -118,7 +118,7 @@ class Program:
         """Return the URL of a path."""
         return f"http://127.0.0.1:{self.port}{path}"
 
-    # ---- what it costs ---------------------------------------------------------------------------
+    # ---- its costs --------------------------------------------------------------------------------
 
     @property
     def pid(self):

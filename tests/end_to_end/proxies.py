@@ -9,7 +9,7 @@ NGINX_STREAM = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
 
 def write_certificate(folder, *names):
-    """Write site.pem, site.key and both.pem, for HAProxy, signed by themselves; return their paths by name."""
+    """Write site.pem, site.key and both.pem, for HAProxy, self-signed; return their paths by name."""
     chain, key, both = (folder / name for name in ("site.pem", "site.key", "both.pem"))
     alternatives = ",".join(f"DNS:{each}" for each in names)
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
@@ -20,7 +20,7 @@ def write_certificate(folder, *names):
 
 
 class Proxy:
-    """One proxy. A context manager that ends it; what it said is in `log`."""
+    """One proxy. A context manager that ends it; its output is in `log`."""
 
     def __init__(self, folder, command, ports, variables=None):
         self.path = folder / "proxy.log"
@@ -35,7 +35,7 @@ class Proxy:
             raise
 
     def log(self):
-        """Return what it has written."""
+        """Return its output."""
         return self.path.read_text(encoding="utf-8", errors="replace")
 
     def _wait_for(self, port):
@@ -50,7 +50,7 @@ class Proxy:
                 time.sleep(0.01)
 
     def kill(self):
-        """End it, and what it has started: each of them ends its workers by SIGTERM."""
+        """End it, and the processes that it has started: each proxy ends its workers by SIGTERM."""
         if self.process.poll() is None:
             self.process.terminate()
             try:

@@ -1,12 +1,12 @@
 // queue_crash: a program with a job queue, on SQLite or PostgreSQL, that test_queue_crash.py kills.
 //
-// POST /orders/{id} writes an order and, in the same transaction, queues the job that counts it; an
+// POST /orders/{id} writes an order and, in the same transaction, queues the job that counts it. An
 // id that is a multiple of five queues and rolls back. Each attempt at a job is a row of `attempts`
-// with its fence, written before a pause: the moment to be killed in. Multiples of seven are
-// counted in the job's own transaction, exactly once. Order 13 fails for ever.
+// with its fence. The row is written before a pause, in which the test kills the program. Multiples
+// of seven are counted in the job's own transaction, exactly once. Order 13 fails for ever.
 //
-// POST /fill/{count} queues jobs of the queue `nothing`, which do nothing, each in its own
-// transaction with the row of an order: for lab/queue_cost.py.
+// POST /fill/{count} queues jobs of the queue `nothing`, which do nothing, for lab/queue_cost.py.
+// Each is queued in a separate transaction with the row of an order.
 #include <string>
 
 #include "katana/app/application.hpp"

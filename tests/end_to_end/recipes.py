@@ -1,7 +1,7 @@
-"""Recipes: configurations as the guides print them, read out of the guides: a test deploys what a reader copies.
+"""Recipes: the configurations that the guides print. A test deploys the text that a reader copies.
 
-A test may only replace what differs between a reader's machine and its own (names of files, ports), and every text that
-it replaces has to be there.
+A test may only replace the parts that differ between a reader's machine and its own (names of files, ports). Every text
+that it replaces has to be there.
 """
 import re
 

@@ -8,7 +8,7 @@ SECONDS_MAX = 20
 
 
 def free_port():
-    """Return a port that nobody listens on now."""
+    """Return a port on which no program listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -1,5 +1,6 @@
-// sandbox_server: a program that tries to escape from its own sandbox when it is asked to, as one
-// would that somebody has taken over. Each path answers with the error of the call, 0 if it worked.
+// sandbox_server: a program that tries to escape from its own sandbox when it is asked to, like a
+// program under control of an attacker. Each path answers with the error of the call, 0 if it
+// worked.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -24,7 +24,8 @@ def environment(**variables):
 
 
 def free_port(address="127.0.0.1"):
-    """Return a port nobody listens on, each once. Workers of one test run draw from separate slices of the range."""
+    """Return a port on which no program listens, each once. Workers of one test run use separate slices of the
+    range."""
     worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 0)
     candidates = [port for port in PORTS[worker % 8::8] if port not in GIVEN]
     for _ in range(200):
@@ -94,7 +95,7 @@ class Server(Program):
         return server
 
     def check_ready(self, engine, threads, address="127.0.0.1", port=None):
-        """Check that the ready line says what was asked for."""
+        """Check that the ready line has the requested values."""
         said = self.ready
         assert (said["address"], said["port"]) == (address, str(port or self.port)), self.stdout
         assert (said["engine"], said["reactors"]) == (engine, str(threads)), self.stdout

@@ -1,4 +1,4 @@
-"""A stranger: asks a site for what is not its business, by HTTP/1.1 and HTTP/2, with and without TLS.
+"""A stranger: asks a site for pages that it must not see, by HTTP/1.1 and HTTP/2, with and without TLS.
 
 It may come from any address of the loopback network, say any Host, send any header, and write a path in any way.
 """
@@ -15,11 +15,11 @@ from raw_client import Reader
 SECONDS_MAX = 20
 STRANGER = "127.0.0.2"  # not the address of a proxy that a recipe trusts
 PAGES = ("/metrics", "/", "/dashboard.js", "/dashboard/lines", "/queues")
-# Ways to write /metrics so that somebody on the way takes it for another path.
+# Ways to write /metrics that a proxy may take for another path.
 ODD_PATHS = ("//metrics", "/%6detrics", "/metrics/", "/metrics;x=1", "/./metrics", "/api/../metrics", "/metrics?x",
              "/METRICS", "/metrics%2f", "/metrics%00", "/metrics%0d%0ax:y", "/api/users/..%2f..%2fmetrics",
              "/metrics%3f", "/%2e/metrics", "/\\metrics", "///metrics//")
-# How a client may look to a program that believes it: as this machine, by this machine's name.
+# Ways in which a client may look like this machine to a program that believes it.
 FORGED = {
     "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "localhost", "X-Forwarded-Proto": "https",
     "X-Forwarded-Port": "443", "X-Forwarded-Prefix": "/metrics", "X-Forwarded-Server": "localhost",
@@ -60,7 +60,7 @@ class Answer:
 
 
 def without_checks():
-    """TLS to whoever is there, by any version of HTTP that is asked for."""
+    """TLS without checks of the certificate, by any version of HTTP that is asked for."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
@@ -84,7 +84,7 @@ class Stranger:
         return wrapped
 
     def close(self):
-        """End what is kept."""
+        """End the kept connections."""
         for each in (self.kept, self.kept_h2 and self.kept_h2[0]):
             if each:
                 each.close()

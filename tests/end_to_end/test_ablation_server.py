@@ -45,7 +45,7 @@ def test_a_server_whose_decisions_are_all_taken_back_serves_nevertheless(undone)
 
 
 def test_decisions_that_an_engine_has_not_are_refused_with_those_that_it_has(undone):
-    """Those of the one engine are none of the other."""
+    """Decisions of one engine are refused by the other."""
     engine, settings = undone
     other = next(setting for name in UNDONE if name != engine for setting in UNDONE[name])
     keys = (setting.split("=")[0] for setting in settings)

@@ -10,7 +10,7 @@ from server_process import Server, run_program
 
 
 def test_every_request_is_one_record_even_those_of_many_connections_at_once(engine, tmp_path):
-    """Nothing is lost on an orderly end, and the order on one connection is that of its requests."""
+    """No record is lost on an orderly end, and the order on one connection is that of its requests."""
     path = tmp_path / "access.jsonl"
     with Server("--access-log", str(path), engine=engine) as server:
         clients = [httpx.Client(base_url=server.url("")) for _ in range(4)]
@@ -32,7 +32,7 @@ def test_every_request_is_one_record_even_those_of_many_connections_at_once(engi
 
 
 def test_a_binary_access_log_says_the_same_once_it_is_printed(tmp_path):
-    """The cheapest form, for whoever logs millions of requests."""
+    """The cheapest form, for servers that log millions of requests."""
     path = tmp_path / "access.bin"
     with Server("--access-log", str(path)) as server:
         assert httpx.get(server.url("/hello/there")).status_code == 200

@@ -45,7 +45,7 @@ def run(folder, *flags, **variables):
 
 
 def test_the_console_can_have_json_lines_alone(tmp_path):
-    """As a platform that collects standard error wants them; off: nothing at all."""
+    """Standard error for a platform that collects it; with `off` nothing at all is printed."""
     with Application(tmp_path, "--set", "log.console=json", "--set", "log.levels=info") as app:
         assert app.get("/users/7")[0] == 200
     lines = [json.loads(line) for line in app.stderr().splitlines()]
@@ -92,7 +92,7 @@ def test_every_record_of_a_request_has_its_names(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_what_is_in_flight_finish(tmp_path, number):
-    """The reply comes, the program says what it did, and is 0."""
+    """The reply comes, the program reports its work, and its status is 0."""
     with Application(tmp_path) as app, app.connect() as client:
         client.sendall(b"GET /sleep/300 HTTP/1.1\r\nHost: x\r\n\r\n")
         app.get("/greeting")
@@ -106,17 +106,17 @@ def test_a_signal_lets_what_is_in_flight_finish(tmp_path, number):
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path):
-    """What is in flight is cut off, and counted."""
+    """Requests in flight are cut off, and counted."""
     with Application(tmp_path) as app, app.connect() as client:
         client.sendall(b"GET /greeting HTTP/1.1\r\nHost: x\r\n\r\nGET /sleep/20000 HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert client.recv(4096).startswith(b"HTTP/1.1 200 ")     # so the handler of what is behind it has begun
+        assert client.recv(4096).startswith(b"HTTP/1.1 200 ")     # the handler of the next request has then begun
         app.send_signal(signal.SIGTERM)
         app.wait_for_log("draining for up to")
         assert app.end() >= 1
 
 
 def test_sighup_applies_what_is_right_and_a_broken_file_changes_nothing(tmp_path):
-    """The log says what changed, and of what is wrong the file and the line."""
+    """The log names the changes, and for mistakes the file and the line."""
     file = tmp_path / "app.yaml"
     file.write_text("greeting: Good morning\n")
     with Application(tmp_path, "--config", str(file)) as app:

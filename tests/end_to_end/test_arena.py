@@ -22,7 +22,7 @@ INSERT INTO items
 
 @contextlib.contextmanager
 def arena(*flags, **environment):
-    """Start it, give the process and the port that its ready line names first, and kill what is left."""
+    """Start the server, yield the process and the first port of its ready line, and kill the remaining process."""
     process = subprocess.Popen([built("arena"), "--address", "127.0.0.1", "--threads", "2", *flags], text=True,
                                stdout=subprocess.PIPE, env={**os.environ, **environment})
     try:
@@ -57,7 +57,7 @@ def test_every_profile_passes_their_validation():
 
 
 def test_rows_of_the_table_and_the_cache_in_front_of_them(postgres):
-    """As the database profiles ask for them; SIGTERM ends it in order, though the database has threads of its own."""
+    """The requests of the database profiles. SIGTERM ends the program in order, although the database has threads."""
     url = postgres.new_database()
     postgres.ask(TABLE, url)
     with arena("--h1", "0", DATABASE_URL=url, DATABASE_MAX_CONN="8") as (process, port):

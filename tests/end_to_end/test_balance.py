@@ -74,7 +74,7 @@ def test_the_kernels_choice_can_be_left_alone(tmp_path):
 
 @pytest.mark.parametrize("engine", engines())
 def test_a_program_that_ends_while_connections_are_passed_on_answers_or_resets_each(tmp_path, engine):
-    """Nobody waits for a reply that does not come."""
+    """Each client gets a reply or a reset, and none waits in vain."""
     with application(tmp_path, engine, "http.drain_notice=0s") as app:
         opened = [app.connect() for _ in range(CONNECTIONS)]
         for number, sock in enumerate(opened):

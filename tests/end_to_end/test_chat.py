@@ -17,7 +17,7 @@ TCP_REPAIR = 19
 
 
 def test_lines_commands_and_rooms(engine):
-    """What docs/guides/chat.md promises, over a real socket."""
+    """The promises of docs/guides/chat.md, over a real socket."""
     with ChatServer(engine=engine) as server:
         first, second, third = (Client(server.port).enter() for _ in range(3))
         first.say("hello\r\n")
@@ -48,7 +48,7 @@ def test_a_client_that_knows_nothing_of_rooms_works(engine):
 
 @pytest.mark.parametrize("policy", ["drop", "disconnect"])
 def test_who_stops_reading_slows_nobody(engine, policy):
-    """The reader gets everything, and the other is told what it lost, or goes."""
+    """The reader gets everything. The other is told how many messages it lost, or is disconnected."""
     with ChatServer("--slow-reader", policy, "--queue-bytes-max", "131072", engine=engine) as server:
         talker, reader = Client(server.port).enter(), Client(server.port).enter()
         deaf = socket.socket()
@@ -88,7 +88,7 @@ def test_limits_on_connections_and_rate(engine):
 
 
 def test_a_drain_says_farewell_to_everybody(engine):
-    """What was said before comes before it, on every reactor, and the stream ends in order."""
+    """Earlier messages come before the farewell, on every reactor, and the stream ends in order."""
     server = ChatServer(engine=engine, threads=3)
     clients = [Client(server.port).enter() for _ in range(30)]
     clients[0].say("the last words\n")
@@ -101,7 +101,7 @@ def test_a_drain_says_farewell_to_everybody(engine):
 
 
 def vanish(connection):
-    """Close without a word to the peer, as a machine does that loses its power; a reset where that is forbidden."""
+    """Close without notice, as a machine does that loses its power; a reset where that is forbidden."""
     try:
         connection.setsockopt(socket.IPPROTO_TCP, TCP_REPAIR, 1)
     except PermissionError:
@@ -136,7 +136,7 @@ class Crowd:
 
 
 def test_a_thousand_clients_of_all_kinds(engine):
-    """500 read; 150 never do, 150 vanish in the midst of a line, 100 send a byte at a time, 100 send garbage."""
+    """500 read; 150 never do, 150 vanish in the middle of a line, 100 send a byte at a time, 100 send garbage."""
     raise_descriptor_limit(4096)
     with ChatServer(engine=engine) as server:
         crowd = Crowd(server.port)
@@ -196,7 +196,7 @@ def test_the_load_generator_agrees_that_nothing_is_lost(engine, tmp_path):
 
 
 def test_an_interrupted_load_still_says_what_it_found():
-    """Ctrl-C ends the sending; what was sent is waited for, and nothing of it is missing."""
+    """Ctrl-C ends the sending; the load waits for the sent messages, and none is missing."""
     with ChatServer() as server:
         load = subprocess.Popen([built("chat_load"), "127.0.0.1", str(server.port), "10", "600", "64", "50"],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -217,7 +217,7 @@ def test_an_interrupted_load_still_says_what_it_found():
     ("chat_load", ["127.0.0.1", "9000", "10", "1", "20"], "--msg-bytes: expected 35 to 1048576, got '20'"),
 ])
 def test_wrong_usage_is_one_line_and_exit_2(program, arguments, says):
-    """The line names what is wrong."""
+    """The line names the mistake."""
     done = subprocess.run([built(program), *arguments], capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == 2
     assert says in done.stderr and done.stderr.count("\n") == 1

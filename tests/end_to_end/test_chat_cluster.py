@@ -54,7 +54,7 @@ def load(servers, *flags):
 
 
 def figures(running):
-    """Return what the load found."""
+    """Return the figures of the load."""
     out, errors = running.communicate(timeout=60)
     assert running.returncode == 0, errors
     return json.loads(out)
@@ -98,7 +98,7 @@ def said_of(client, line):
 
 
 def test_the_ledger_balances_when_a_server_is_killed_and_the_bus_goes_away():
-    """kill -9 of a server under load, and of the bus: what the others do not get they are told of."""
+    """kill -9 of a server under load, and of the bus: the others are told of the messages that they do not get."""
     with ExitStack() as stack:
         with nats_server() as nats:
             servers = servers_of(stack, nats, ["a", "b"])

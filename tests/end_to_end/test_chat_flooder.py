@@ -1,4 +1,4 @@
-"""Clients that say all that the server reads keep nobody else's lines back."""
+"""Clients that fill the server with messages do not delay the lines of other clients."""
 import re
 import selectors
 import socket
@@ -61,7 +61,7 @@ class Flood(threading.Thread):
         self.start()
 
     def run(self):
-        """What comes to them is taken and forgotten."""
+        """Read and discard all that the server sends to the flooding clients."""
         left = dict.fromkeys(self.sockets, FLOOD)
         with selectors.DefaultSelector() as ready:
             for each in self.sockets:

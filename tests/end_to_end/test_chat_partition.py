@@ -1,4 +1,4 @@
-"""Three chat servers in network namespaces of their own, with a nats-server between them: one loses its way to it.
+"""Three chat servers in separate network namespaces, with a nats-server between them: one loses its connection to it.
 
 Each server has two links: one to the bus, which is cut without a word, and one to its clients, which stays. Needs root
 and `ip`; run by the row chat-cluster of tools/matrix, which sets KATANA_NAMESPACES.
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif("KATANA_NAMESPACES" not in os.environ, reason="i
                                 "tools/matrix chat-cluster, or KATANA_NAMESPACES=1")
 
 NAMES = ("a", "b", "c")
-NET = "198.18"          # RFC 2544: nobody's
+NET = "198.18"          # RFC 2544: a network for tests.
 EXPIRY_SECONDS = 3.5    # ClusterOptions::gone_after_max()
 CUT_SECONDS = 6
 LOAD_SECONDS = 15
@@ -76,7 +76,7 @@ class Namespaces:
         return f"{self.tag}{name}b"
 
     def cut(self, name):
-        """What it sends to the bus is lost, and what the bus sends to it."""
+        """Lose all traffic between this server and the bus, in both directions."""
         ip("link", "set", self.port(name), "down")
 
     def heal(self, name):
@@ -131,7 +131,7 @@ def wait_for(servers, wanted, seconds=30):
 
 @pytest.mark.timeout(180)
 def test_a_server_that_is_cut_off_and_comes_back_leaves_no_delivery_unaccounted():
-    """Both sides go on; what they did not get of each other they are told of when the cut has healed."""
+    """Both sides go on. When the cut has healed, each is told of the messages that it did not get."""
     with Namespaces() as spaces, nats_server() as bus, ExitStack() as stack:
         servers = [stack.enter_context(Server(spaces, name, bus)) for name in NAMES]
         wait_for(servers, [2, 2, 2])
@@ -145,7 +145,7 @@ def test_a_server_that_is_cut_off_and_comes_back_leaves_no_delivery_unaccounted(
             time.sleep(0.05)
         spaces.cut("c")
         gone = wait_for(servers, [1, 1, 0])
-        # What a loaded machine adds to the stated time.
+        # A loaded machine adds up to two seconds to the stated time.
         assert gone < EXPIRY_SECONDS + 2
         before = [each.metrics()["messages"] for each in servers]
         time.sleep(CUT_SECONDS - EXPIRY_SECONDS)

@@ -114,7 +114,7 @@ def test_bytes_streams_what_was_asked_for_in_bounded_memory(server, tool):
 
 
 def test_a_slow_reader_of_a_large_upload_keeps_memory_bounded(server, tool, tmp_path):
-    """/echo of 64 MiB at 32 MiB/s: what is not read back is not read in."""
+    """/echo of 64 MiB at 32 MiB/s: the server does not read in more than the client reads back."""
     sent = tmp_path / "sent"
     sent.write_bytes(bytes(64 * MIB))
     before = server.status_kib("VmHWM")

@@ -21,7 +21,7 @@ def run(*arguments, program="katana"):
 
 
 def words(*line, program="katana"):
-    """What may stand in the place of the last word."""
+    """The completions of the last word."""
     return [found.split("\t")[0] for found in run("--complete", *line, program=program).stdout.splitlines()]
 
 
@@ -92,7 +92,7 @@ class Terminal:
         os.close(self.descriptor)
 
     def type(self, text, until):
-        """What appears behind what is typed, as soon as `until` is in it."""
+        """The output after the typed text, as soon as `until` is in it."""
         begin, end = len(self.seen), time.monotonic() + SECONDS_MAX
         os.write(self.descriptor, text.encode())
         while until not in self.seen[begin:]:
@@ -121,7 +121,7 @@ LINES = [  # typed, and what its last word becomes by a tab
 
 @pytest.fixture(name="home")
 def folder_with_a_file_and_programs(tmp_path):
-    """The programs complete as they are, and otherwise print what they were called with."""
+    """The programs complete as they are, and otherwise print their arguments."""
     (tmp_path / "bin").mkdir()
     for name in ("katana", "katana-log"):
         (tmp_path / f"bin/{name}").write_text(

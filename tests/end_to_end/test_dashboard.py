@@ -1,4 +1,4 @@
-"""The dashboard in a real browser: headless Chromium draws it, and shows what the server says."""
+"""The dashboard in a real browser: headless Chromium draws it, and shows the server's figures."""
 import base64
 import re
 import socket
@@ -8,7 +8,7 @@ import pytest
 from browser import Browser
 from fullstack_process import FullStack
 
-# What is drawn too faintly to be read: text whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
+# Find text that is too faint to be read: a contrast below 4.5 (WCAG 2.2, 1.4.3).
 FAINT = """(() => {
   const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
   const linear = (part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -29,7 +29,7 @@ FAINT = """(() => {
 
 
 def events_so_far(program):
-    """What a reader of the events is told at once."""
+    """The first events that a reader gets at once."""
     with socket.create_connection(("127.0.0.1", program.port), 20) as reader:
         reader.sendall(b"GET /dashboard/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         told = b""
@@ -63,7 +63,7 @@ def test_the_browser_shows_what_the_server_says(program, tmp_path):
 
 
 def test_no_line_of_the_log_is_shown_twice(tmp_path):
-    """What an event said before the page was opened is among the lines that it asks for: they are the same lines."""
+    """Lines of events before the page was opened are also among the lines that it asks for."""
     with FullStack(tmp_path) as program, Browser(tmp_path / "browser") as browser:
         for _ in range(3):
             for _ in range(8):
@@ -78,7 +78,7 @@ def test_no_line_of_the_log_is_shown_twice(tmp_path):
 
 @pytest.mark.parametrize("width, height, scheme", [(360, 780, "light"), (1280, 900, "dark")], ids=["phone", "dark"])
 def test_it_can_be_read_and_used(program, tmp_path, width, height, scheme):
-    """Nothing sticks out, every text stands out, and what can be used or pointed at has a name."""
+    """Nothing sticks out, every text stands out, and every control and mark has a name."""
     with Browser(tmp_path) as browser:
         browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                      mobile=width < 500)
@@ -103,7 +103,7 @@ def test_it_can_be_read_and_used(program, tmp_path, width, height, scheme):
 
 
 def test_a_page_whose_server_ends_says_so_and_goes_on_with_the_next_one(tmp_path):
-    """Nobody has to reload it."""
+    """The page recovers without a reload."""
     with Browser(tmp_path) as browser:
         with FullStack(tmp_path) as first:
             port = first.port

@@ -1,4 +1,4 @@
-"""A process that writes is killed at any moment: what it had acknowledged is there, and the file is whole.
+"""A process that writes is killed at any moment: acknowledged rows are there, and the file is whole.
 
 KATANA_CRASHES=200 is the long form.
 """
@@ -17,7 +17,7 @@ SPAN = 10_000_000  # ids of one process
 
 
 class Writer:
-    """A database_crash of its own, and what it has acknowledged."""
+    """A separate process database_crash, and the writes that it has acknowledged."""
 
     def __init__(self, path, number, callers):
         self.acknowledged = []

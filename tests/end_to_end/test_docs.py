@@ -1,4 +1,4 @@
-"""Documents that repeat what the code and the programs say."""
+"""Documents that repeat facts of the code and the programs."""
 import os
 import subprocess
 

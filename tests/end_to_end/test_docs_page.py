@@ -16,7 +16,7 @@ def test_a_request_made_from_the_page_answers(tmp_path):
         operation = "document.querySelector('#operations-users-listUsers')"
         browser.value(f"{operation}.querySelector('.opblock-summary-control').click()")
         shown = f"{operation}.querySelector('.live-responses-table')?.textContent ?? ''"
-        # The page fills the fields in when it has resolved the operation, and does not send what it has not filled in.
+        # The page fills the fields in when it has resolved the operation. Before that it does not send them.
         limit = f"{operation}.querySelector('[data-param-name=limit] input')?.value"
         browser.eventually(lambda: browser.value(limit) == "20", lambda: browser.value(limit))
         browser.value(f"{operation}.querySelector('.execute').click()")
@@ -51,7 +51,7 @@ def test_its_files_are_immutable_under_their_version(tmp_path):
 
 
 def test_it_is_there_in_development_alone_unless_settings_say_otherwise(tmp_path):
-    """By default a program that serves others has none."""
+    """By default a program on a public address has none."""
     for sets, status in ((["development=true"], 200), ([], 404), (["development=true", "docs.enabled=off"], 404)):
         with FullStack(tmp_path, sets=sets) as program:
             assert httpx.get(program.url("/docs")).status_code == status, sets

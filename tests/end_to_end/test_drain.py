@@ -94,7 +94,7 @@ def test_idle_connections_do_not_hold_up_the_drain(engine):
 
 
 def test_a_second_signal_ends_at_once(engine):
-    """A download that nobody reads holds the drain; whoever insists need not wait for its deadline."""
+    """An unread download holds the drain; a second signal need not wait for the deadline."""
     server = Server(*PATIENT, engine=engine)
     with contextlib.closing(server.connect(receive_buffer=CHUNK)) as sock:
         sock.sendall(request("/bytes/100000000"))
@@ -108,7 +108,7 @@ def test_a_second_signal_ends_at_once(engine):
 
 
 def test_a_drain_gives_up_at_its_deadline_and_says_what_it_cut_off(engine):
-    """--drain-s 1, and a download that nobody reads."""
+    """The drain with --drain-s 1, and a download that the client does not read."""
     server = Server("--drain-s", "1", engine=engine)
     with contextlib.closing(server.connect(receive_buffer=CHUNK)) as sock:
         sock.sendall(request("/bytes/100000000"))

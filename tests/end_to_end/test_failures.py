@@ -28,7 +28,7 @@ def test_a_500_is_one_record_with_its_cause_route_request_and_trace(tmp_path, pa
 
 
 def test_a_job_that_throws_on_a_pool_is_one_record(tmp_path):
-    """Nobody waits for it."""
+    """No code waits for the job."""
     with Application(tmp_path) as app:
         assert app.get("/fail/job")[0] == 202
         app.wait_for_log("pool 'work': a job threw: std::runtime_error: the job broke")

@@ -39,7 +39,7 @@ def files(engine, folder):
 
 
 def test_files_of_every_size_arrive_whole(files, folder, tool):
-    """Those that are copied, those that are sent by the kernel, and those that take many turns; on one connection."""
+    """Files that are copied, files that the kernel sends, and files that take many turns; on one connection."""
     content = {f"f{size}": write(folder, f"f{size}", os.urandom(size))
                for size in (0, 1, 1024, 8 * 1024, 8 * 1024 + 1, 100_000, 5 * MIB + 3)}
     urls = [argument for name in content
@@ -111,7 +111,7 @@ def test_nothing_outside_of_the_folder_is_served(files, folder, tool):
 
 
 def test_a_file_that_is_cut_short_breaks_its_connection(files, folder):
-    """Neither a reply that seems to be whole, nor one that never ends."""
+    """The client sees neither a reply that seems to be whole, nor one that never ends."""
     write(folder, "long", bytes(64 * MIB))
     with files.connect(receive_buffer=64 * 1024) as sock:
         sock.sendall(b"GET /files/long HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -140,7 +140,7 @@ def test_a_folder_that_is_missing_is_an_error_at_the_start(tmp_path, tool):
 
 
 def test_a_file_is_compressed_on_its_way_and_an_upload_decoded(engine, folder, tool):
-    """--compress: curl decodes what it gets, in pieces of any protocol; a bomb is refused."""
+    """--compress: curl decodes the replies, in pieces of any protocol; a bomb is refused."""
     expected = write(folder, "long.txt", b"".join(b"line %d\n" % number for number in range(100_000)))
     with Server("--files", str(folder), "--compress", engine=engine) as server:
         for coding in ("gzip", "br", "zstd"):

@@ -10,7 +10,7 @@ from fullstack_process import FullStack
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def api(tmp_path_factory, request):
-    """One program for the tests of this file, on each database; each makes users of its own."""
+    """One program for the tests of this file, on each database; each test makes separate users."""
     flags = ()
     if request.param == "postgres":
         flags = ("--database", request.getfixturevalue("postgres").new_database())
@@ -74,7 +74,7 @@ def test_a_user_is_added_read_replaced_and_deleted(api, base):
 
 
 def test_pages_follow_one_another_and_have_everyone_once(api):
-    """By key, not by offset: who is added or deleted meanwhile shifts nobody."""
+    """Pages are by key, not by offset: a user that is added or deleted meanwhile does not shift the others."""
     ids = [api.add_user(f"Page {number}", f"page{number}@example.org").json()["id"] for number in range(5)]
     seen, path = [], f"/api/users?limit=2&after={ids[0] - 1}"
     while path:
@@ -92,7 +92,7 @@ def test_pages_follow_one_another_and_have_everyone_once(api):
     ("limit=0", "'limit': expected 1 to 100, got 0"), ("limit=101", "got 101"), ("limit=many", "a whole number"),
     ("after=-1", "'after': expected at least 0"), ("limit=1&limit=2", "more than once"), ("page=2", "'page'")])
 def test_a_query_that_is_wrong_is_refused(api, query, words):
-    """With the parameter's name and what was expected."""
+    """The problem has the parameter's name and the expected values."""
     assert words in check_problem(api.client.get(f"/api/users?{query}"), 400)["detail"]
 
 
@@ -158,7 +158,7 @@ def test_put_and_delete_may_be_repeated(api, user):
 
 
 def test_a_put_with_if_match_changes_only_what_was_read(api, user):
-    """412 when somebody else was faster."""
+    """412 when another client was faster."""
     path, added = user
     tag, email = added.headers["etag"], added.json()["email"]
     changed = api.client.put(path, json={"name": "Second", "email": email}, headers={"if-match": tag})
@@ -185,7 +185,7 @@ def test_a_get_with_if_none_match_sends_nothing_that_is_known(api, user):
 
 
 def test_a_document_is_stored_and_reads_back_as_it_was(api):
-    """Any JSON object; what is none is refused."""
+    """Any JSON object; other bodies are refused."""
     document = {"sensor": "roof", "values": [1, 2.5, None, True], "größe": {"ä": "\u0000\U0001f600"}, "big": 2**63}
     stored = api.client.post("/api/data", json=document)
     assert stored.status_code == 201, stored.text
@@ -267,7 +267,7 @@ def read_events(api, names, last_event_id=None):
 
 
 def test_the_dashboard_is_fed_by_events(api):
-    """Figures once a second, log lines as they come; a reader that comes again is told only what is new."""
+    """Figures once a second, log lines as they come; a reader that reconnects gets only new lines."""
     api.client.get("/api/users")
     events = read_events(api, {"figures"})
     identity, _, data = [each for each in events if each[1] == "figures"][-1]     # a line of the log may follow it

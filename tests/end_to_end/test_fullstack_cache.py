@@ -1,4 +1,4 @@
-"""fullstack with a response cache: a user is answered from memory until somebody changes it, under both paths."""
+"""fullstack with a response cache: memory answers for a user until the user changes, under both paths."""
 import httpx
 import pytest
 

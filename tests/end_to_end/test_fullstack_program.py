@@ -1,4 +1,4 @@
-"""fullstack as a program: flags, configuration and templates, and what it says when it cannot start."""
+"""fullstack as a program: flags, configuration and templates, and its messages when it cannot start."""
 import json
 import pathlib
 import socket
@@ -33,7 +33,7 @@ def test_without_a_configuration_it_makes_its_folder_its_database_and_its_log(tm
 
 
 def test_on_postgresql_another_url_is_all_that_differs(tmp_path, postgres):
-    """Its tables are made, what was written is there after a restart, and no file is. No output has the password."""
+    """Its tables are made, and the rows are there after a restart, but no file is. No output has the password."""
     url = postgres.new_database()
     name = url.rsplit("/", 1)[1]
     with_password = url.replace("katana@", "katana:hush-hush@")
@@ -86,7 +86,7 @@ def test_a_port_in_use_is_named_and_nothing_is_left_behind(tmp_path):
 
 
 def test_the_access_log_and_the_dashboard_have_the_same_lines(tmp_path):
-    """What is written to a file is what the dashboard is told."""
+    """The dashboard gets the same lines as the file."""
     with FullStack(tmp_path, sets=["log.json_file=var/log/fullstack.jsonl"]) as program:
         program.client.get("/api/users?limit=3")
     lines = (tmp_path / "var" / "log" / "fullstack.jsonl").read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""fullstack when something breaks: what the user sees, and that nothing acknowledged is lost."""
+"""fullstack when something breaks: the replies that the user sees, and that no acknowledged write is lost."""
 import concurrent.futures
 import contextlib
 import itertools
@@ -31,9 +31,9 @@ def wait_until(holds, what):
 
 
 class Writers:
-    """Clients that add users until told to stop, or until the server is gone; remember what was acknowledged.
+    """Clients that add users until told to stop, or until the server is gone; they remember acknowledged users.
 
-    No two have an address in common: what one has added would be refused for the other.
+    No two clients share an address: a user of one would be refused for the other.
     """
 
     _numbers = itertools.count()
@@ -64,7 +64,7 @@ class Writers:
         wait_until(lambda: len(self.acknowledged) >= count, f"{count} acknowledged writes")
 
     def end(self):
-        """Stop the clients; return what was acknowledged."""
+        """Stop the clients; return the acknowledged users."""
         self._stop.set()
         for run in self._runs:
             run.result(PATIENCE_SECONDS)
@@ -81,7 +81,7 @@ def stored(folder):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["kill", "term"])
 def test_nothing_acknowledged_is_lost_when_it_is_ended_under_load(tmp_path, number):
-    """kill -9 and kill -TERM; it starts again on what is there."""
+    """kill -9 and kill -TERM; it starts again with the same files."""
     with FullStack(tmp_path) as program:
         writers = Writers(program)
         writers.wait_for(100)
@@ -116,8 +116,8 @@ def test_a_database_file_that_is_removed_is_missed_and_never_made_anew(tmp_path)
         assert not file.exists()
         (tmp_path / "kept.db").rename(file)
         wait_until(lambda: program.client.get("/ready").status_code == 200, "it is ready again")
-        # What was acknowledged is in the file that came back. The write that found the file gone was refused, and may
-        # be there as well: it was in the file that nobody could see any more.
+        # Acknowledged users are in the file that came back. The write that found the file gone was refused. It may be
+        # there as well: it was in the file that no program could see any more.
         names = [each["name"] for each in program.client.get("/users").json()["users"]]
         assert names in (["Ada"] + ["X"] * statuses.count(201), ["Ada", "X"])
 
@@ -169,7 +169,7 @@ def test_a_log_folder_that_cannot_be_written_stops_nobody(tmp_path):
 
 
 def test_a_configuration_that_is_broken_at_a_reload_changes_nothing(tmp_path):
-    """The log says what is wrong, and where; the next good one counts."""
+    """The log names the mistake and its place; the next good file is applied."""
     config = tmp_path / "fullstack.yaml"
     config.write_text("log: {levels: info}\n", encoding="ascii")
     with FullStack(tmp_path, "--config", "fullstack.yaml") as program:
@@ -188,7 +188,7 @@ def test_a_configuration_that_is_broken_at_a_reload_changes_nothing(tmp_path):
 
 
 def test_the_limit_of_open_files_stops_new_connections_and_nobody_else(tmp_path):
-    """Those who are there are served; when some leave, others come in."""
+    """Connected clients are served; when some leave, others come in."""
     with FullStack(tmp_path, prefix=("prlimit", "--nofile=64:64")) as program:
         assert program.add_user("Ada", "ada@example.org").status_code == 201
         crowd = [socket.create_connection(("127.0.0.1", program.port), 5) for _ in range(80)]
@@ -244,7 +244,7 @@ def test_requests_that_are_broken_in_any_way_are_refused_and_cost_nobody_else(tm
 
 
 def test_clients_that_are_slow_are_told_so_and_nobody_waits_for_them(tmp_path):
-    """A head and content that never end: 408; who does not read what was asked for holds up nobody."""
+    """A head and content that never end: 408. A client that does not read its replies does not delay others."""
     limits = ["http.head_timeout=300ms", "http.content_timeout=300ms"]
     with FullStack(tmp_path, sets=limits) as program:
         assert program.add_user("Ada", "ada@example.org").status_code == 201

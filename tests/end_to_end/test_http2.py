@@ -99,7 +99,7 @@ def test_a_drain_says_goodbye_and_finishes(engine):
         assert next(started)[0] == 4
         server.send_signal()
         seen = [kind for kind, _, _, _ in started]
-        assert seen.count(7) == 2, seen     # that it will end, and where it ends
+        assert seen.count(7) == 2, seen     # one that it will end, and one where it ends
         sock.close()
         assert server.wait() == 0
         assert server.drain_report()["cut_off"] == 0
@@ -173,7 +173,7 @@ def test_what_dribbles_in_is_served_and_what_stops_is_ended(server):
     with server.connect() as sock:
         for octet in PREFACE + SETTINGS:
             sock.sendall(bytes([octet]))
-            time.sleep(0.001)       # so that each is its own segment; nothing depends on it
+            time.sleep(0.001)       # each is then a separate segment; nothing depends on it
         kinds = []
         for kind, flags, _, _ in frames(sock):
             kinds.append((kind, flags))

@@ -35,7 +35,7 @@ class Streams:
         self.pump(lambda: self.http.remote_settings.get(h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL) == 1)
 
     def flush(self):
-        """Send what is waiting."""
+        """Send the waiting bytes."""
         if data := self.http.data_to_send():
             self.sock.sendall(data)
 
@@ -76,7 +76,7 @@ class Streams:
             self.ended.add(event.stream_id)
 
     def hear(self, stream, data):
-        """What the server says on a WebSocket stream; its close frame and its pings are answered."""
+        """Record the server's messages on a WebSocket stream; answer its close frame and its pings."""
         self.sockets[stream].receive_data(data)
         for event in self.sockets[stream].events():
             self.received[stream].append(event)
@@ -106,7 +106,7 @@ class Streams:
         self.flush()
 
     def messages(self, stream):
-        """What came whole so far, as bytes or text."""
+        """The complete messages so far, as bytes or text."""
         whole, part = [], None
         for event in self.received[stream]:
             if isinstance(event, (TextMessage, BytesMessage)):
@@ -164,7 +164,7 @@ def test_what_is_no_handshake_is_answered_and_the_connection_goes_on(streams):
 
 
 def test_a_server_that_stops_says_1001_on_every_stream_and_goodbye(engine):
-    """Nothing is cut off."""
+    """No message is cut off."""
     with Server(engine=engine) as server:
         streams = Streams(server)
         opened = [streams.connect("/ws") for _ in range(3)]

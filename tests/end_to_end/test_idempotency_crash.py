@@ -1,9 +1,8 @@
 """Two programs with idempotency keys in one SQLite file are killed and restarted while clients send orders.
 
 A client sends its order with a key until it is answered, often leaves before it is, and sends it again to another
-program. The ledger: of orders whose reply is kept in their transaction each is there exactly once, of others at least
-once; all replies to one of the former are the same, and each key has one in the end. KATANA_CRASHES=300 is the long
-form.
+program. Each order whose reply is kept in its transaction is there exactly once, with the same reply each time. Each
+other order is there at least once. Each key has one reply in the end. KATANA_CRASHES=300 is the long form.
 """
 import http.client
 import os
@@ -79,7 +78,7 @@ class Clients:
             path = f"/loose/{number}" if number % LOOSE_EVERY == 0 else f"/orders/{number}"
             connection.request("POST", path, headers={"Idempotency-Key": f'"key-{number}"'})
             if leaves:
-                time.sleep(chance.random() * 0.03)  # in the midst of it
+                time.sleep(chance.random() * 0.03)  # in the middle of it
                 with self._lock:
                     self.left += 1
                 return "left"
@@ -145,7 +144,7 @@ def check(path, replies):
     assert set(orders) == set(replies), "orders that nobody sent, or that are lost"
     for number, said in replies.items():
         assert said and set(said) <= set(orders[number]), f"order {number}: {said} of the rows {orders[number]}"
-        if number % LOOSE_EVERY:    # of the others a handler that outlives its lease is answered by its own row
+        if number % LOOSE_EVERY:    # otherwise a handler that outlives its lease gets its own row as the answer
             assert len(set(said)) == 1, f"the key of order {number} has several replies: {said}"
             assert len(orders[number]) == 1, f"order {number} was carried out {len(orders[number])} times"
     keys = count(path, "SELECT count(*) FROM katana_idempotency")

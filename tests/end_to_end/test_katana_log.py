@@ -1,4 +1,4 @@
-"""katana-log as a program: what it prints of a binary log, written here byte by byte from the description."""
+"""katana-log as a program: its output for a binary log, written here byte by byte from the description."""
 import json
 import os
 import re
@@ -80,7 +80,7 @@ def test_a_file_that_is_not_there_is_exit_1():
 
 
 def test_text_has_one_line_for_each_record(log):
-    """What was logged cannot end its line."""
+    """Logged text cannot end its line."""
     result = run(str(log))
     assert result.returncode == 0 and result.stderr == b""
     assert result.stdout.decode() == (
@@ -103,7 +103,7 @@ def test_level_and_logger_select_records(log):
 
 
 def test_a_file_that_is_cut_is_printed_up_to_the_cut(log):
-    """That is what a running program's file looks like: exit 0, and a word on standard error."""
+    """The file of a running program looks like this: exit 0, and a word on standard error."""
     log.write_bytes(WHOLE[:-1])
     result = run(str(log))
     assert result.returncode == 0 and result.stdout.count(b"\n") == 1
@@ -111,7 +111,7 @@ def test_a_file_that_is_cut_is_printed_up_to_the_cut(log):
 
 
 def test_damage_is_skipped_and_reported_with_exit_1(log):
-    """What stands behind it is printed."""
+    """The records after the damage are printed."""
     log.write_bytes(session() + frame(9, b"?") + WHOLE)
     result = run(str(log))
     assert result.returncode == 1 and result.stdout.count(b"\n") == 2

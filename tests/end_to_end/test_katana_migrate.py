@@ -1,4 +1,4 @@
-"""katana-migrate as a program: what it prints, and what it does to the file."""
+"""katana-migrate as a program: its output, and its changes of the file."""
 import os
 import re
 import sqlite3
@@ -30,7 +30,7 @@ def test_help_and_version():
 
 
 def test_wrong_usage_is_one_line_and_exit_2():
-    """Each names what is wrong."""
+    """Each line names the mistake."""
     for arguments, named in (("--dir m", "--database"), ("--database a.db", "--dir"),
                              ("--database a.db --dir m --x", "--x")):
         ended = run(*arguments.split())
@@ -84,7 +84,7 @@ def test_a_changed_migration_is_refused(folder):
 
 
 def test_the_lock_of_another_program_is_waited_for_and_named(folder):
-    """A file that somebody writes to for longer than --wait."""
+    """Another program writes to the file for longer than --wait."""
     path = folder / "a.db"
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = WAL")

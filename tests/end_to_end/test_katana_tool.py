@@ -1,4 +1,4 @@
-"""The tool katana: what it writes and refuses, and how katana dev goes on. tests/consume builds its projects."""
+"""The tool katana: its output and refusals, and how katana dev goes on. tests/consume builds its projects."""
 import json
 import os
 import re
@@ -75,7 +75,7 @@ def test_a_command_that_needs_another_prints_its_help(words):
 
 
 def test_no_line_of_any_help_is_wider_than_80_columns():
-    """Of the tool with all of its commands."""
+    """Check the tool with all of its commands."""
     def helps(*words):
         text = run(*words, "--help").stdout
         yield " ".join(words), text
@@ -112,7 +112,7 @@ CLASHES = ("namespace", "class", "concept", "co-await", "main", "link", "time", 
 
 @pytest.mark.parametrize("name", CLASHES)
 def test_no_name_of_a_project_is_a_name_of_its_code(tmp_path, name):
-    """What the compiler meets is NAME_app; the rest are strings, and names of files, variables and targets."""
+    """The compiler sees NAME_app; other uses are strings, and names of files, variables and targets."""
     assert run("new", name, "--with", "openapi,job,websocket", cwd=tmp_path).returncode == 0
     own = f"{name.replace('-', '_')}_app"
     for path in (tmp_path / name).rglob("*.[ch]pp"):
@@ -182,7 +182,7 @@ def test_add_extends_a_project_and_refuses_what_is_there(tmp_path):
 
 
 def test_units_of_systemd_are_those_of_the_full_stack_application(tmp_path):
-    """By name and prefix; so what tests/deploy/systemd runs is what projects get."""
+    """Name and prefix are equal: tests/deploy/systemd then runs the same units that projects get."""
     (tmp_path / "CMakeLists.txt").write_text("project(fullstack LANGUAGES CXX)\n")
     done = run("add", "systemd", cwd=tmp_path)
     assert done.stdout == "systemd/fullstack.service\nsystemd/fullstack.socket\n", done.stderr

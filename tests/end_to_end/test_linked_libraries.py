@@ -1,4 +1,4 @@
-"""What programs load: a program pays for the modules that it names, and for no other."""
+"""The libraries that programs load: a program pays for the modules that it names, and for no other."""
 import re
 import subprocess
 

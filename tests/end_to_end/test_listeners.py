@@ -10,7 +10,7 @@ from raw_client import eventually
 
 
 def curl(*arguments):
-    """Return what curl writes; fails with what it says."""
+    """Return the output of curl; fails with its error."""
     done = subprocess.run(["curl", "--silent", "--show-error", "--max-time", "20", *arguments], capture_output=True,
                           text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -76,7 +76,8 @@ def test_a_socket_that_a_killed_program_left_is_replaced_and_one_in_use_is_not(t
 
 
 def test_a_listener_speaks_the_versions_that_it_is_told(tmp_path):
-    """By ALPN with TLS, where who offers only another is refused; without TLS by what a connection begins with."""
+    """By ALPN with TLS, where a client that offers only another is refused. Without TLS, by the connection's first
+    bytes."""
     flags = write_config(tmp_path, """
 http:
   versions: http2
@@ -114,7 +115,7 @@ http:
 
 
 def test_check_config_names_every_mistake_of_the_listeners(tmp_path):
-    """Nothing is made for it: no socket, no file."""
+    """The check makes nothing: no socket, no file."""
     flags = write_config(tmp_path, f"""
 http:
   listeners:

@@ -1,7 +1,7 @@
 """katana-load as a program, against servers whose latency, loss and malice are known.
 
-Figures are checked by counts wherever that is possible: which share of the requests was slow or lost is arithmetic,
-how slow a busy machine makes the others is not.
+Figures are checked by counts wherever that is possible. The share of slow or lost requests follows from arithmetic. The
+delay that a busy machine adds to the others does not.
 """
 import contextlib
 import json
@@ -27,7 +27,7 @@ from server_process import Server, free_port
 BUILD = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release"))
 GENERATOR = str(BUILD / "katana-load")
 NS_MAX = 3_600_000_000_000
-# Of a value that was sorted into a bucket of three digits.
+# The rounding of a value that was sorted into a bucket of three digits.
 ROUNDING = 1.001
 
 
@@ -44,7 +44,7 @@ def load_json(*arguments, timeout=60):
 
 
 def wait_until_up(port):
-    """Wait until somebody listens."""
+    """Wait until a program listens."""
     for _ in range(500):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
@@ -54,7 +54,7 @@ def wait_until_up(port):
 
 @contextlib.contextmanager
 def delay_server(**options):
-    """Yield the URL of a server with known delays, and a function that ends it and returns what it measured."""
+    """Yield the URL of a server with known delays, and a function that ends it and returns its measurements."""
     port = free_port()
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     process = subprocess.Popen([str(BUILD / "delay_server"), str(port), *arguments], stdout=subprocess.PIPE, text=True)
@@ -126,8 +126,8 @@ def test_every_lost_request_is_an_error_and_no_success():
 
 
 def test_open_loop_shows_the_stall_that_a_closed_loop_omits():
-    """The server stands still for a second. At 500/s, 500 requests are due in it, and the k-th of them waits at least
-    1 s - k·2 ms: of 1,500 in all, the 150th slowest 0.7 s and the 15th slowest 0.97 s."""
+    """The server stands still for a second. At 500/s, 500 requests are due in it, and the k-th of them waits at least 1
+    s - k·2 ms. In all there are 1,500 requests: the 150th slowest takes 0.7 s and the 15th slowest 0.97 s."""
     with delay_server(stall_at=500, stall_ms=1000) as (url, _):
         result = load_json("-R", 500, "-d", "3s", "-c", 20, url)
     latency, schedule = result["latency_us"], result["schedule"]
@@ -156,7 +156,7 @@ def test_constant_and_random_arrivals_and_ramps_send_what_their_integral_says():
 
 
 def test_warm_up_is_left_out():
-    """Of the requests, and of the log."""
+    """Requests of the warm-up are not in the figures, and are marked in the log."""
     with delay_server() as (url, report):
         result = load_json("-R", 500, "--warmup", "200ms", "-d", "400ms", "-c", 50, url)
         assert report()["served"] == result["requests"] + result["warmup_requests"]
@@ -288,7 +288,7 @@ def test_a_generator_that_was_stopped_for_a_while_voids_its_result(tmp_path):
 
 
 def test_an_idle_generator_is_not_saturated():
-    """Its own processor time is what the process used."""
+    """The generator's own processor time is the usage of the process."""
     with delay_server(delay_us=1000) as (url, _):
         result = load_json("-R", 50, "-d", "1s", url)
     generator = result["generator"]
@@ -430,7 +430,7 @@ def test_http2_requests_are_counted_as_those_of_http1_are():
 
 @pytest.mark.skipif(shutil.which("nghttpd") is None, reason="nghttpd is missing: apt-get install nghttp2-server")
 def test_http2_load_of_a_server_that_compresses_with_its_table(tmp_path):
-    """nghttpd indexes what it sends: the same block means something else after a change of the table."""
+    """nghttpd indexes its fields: the same block has another meaning after a change of the table."""
     (tmp_path / "small").write_bytes(b"small")
     (tmp_path / "large").write_bytes(b"x" * 200_000)
     (tmp_path / "urls").write_text("/small\n/large\n/small\n/none\n", encoding="ascii")
@@ -456,7 +456,7 @@ def metric(text, name):
 
 
 def secure_metrics(server):
-    """The metrics of a server whose certificate nobody has signed."""
+    """The metrics of a server with an untrusted certificate."""
     return httpx.get(server.url("/metrics").replace("http://", "https://"), verify=False, timeout=10).text
 
 
@@ -481,7 +481,7 @@ def test_a_server_with_a_certificate_of_its_own_is_loaded_with_one_flag(protocol
     for result, first, last in (churned, before, between), (resumed, between, after):
         for name, count in ("handshakes", result["tls"]["handshakes"]), ("resumptions", result["tls"]["resumed"]):
             made = metric(last, f"katana_tls_{name}_total") - metric(first, f"katana_tls_{name}_total")
-            # That of who asked, and those of the two connections that were under way at the end.
+            # The connection of this scrape, and the two connections that were under way at the end.
             assert abs(made - count) <= 3, name
     assert refused.returncode == 1 and refused.stderr.count("\n") == 1
     assert "3 handshake_failed (the certificate of '127.0.0.1' is refused: self-signed" in refused.stderr
@@ -503,7 +503,8 @@ http {{
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
 @pytest.mark.parametrize("http2", ["", " http2"], ids=["http/1.1", "h2"])
 def test_nginx_is_loaded_over_tls_and_its_certificate_can_be_verified(tmp_path, http2):
-    """Somebody else's server: its certificate as the authority, full and resumed; and what it has not is said."""
+    """An external server: its certificate as the authority, full and resumed; unavailable figures are reported as
+    such."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                     "-days", "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
                     "-keyout", tmp_path / "key.pem", "-out", tmp_path / "chain.pem"], check=True, capture_output=True)

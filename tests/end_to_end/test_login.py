@@ -1,4 +1,4 @@
-"""Logins of fullstack: by password, in a browser and by hand; what the audit log says of them."""
+"""Logins of fullstack: by password, in a browser and by hand; and their records in the audit log."""
 import json
 import re
 import subprocess
@@ -17,7 +17,7 @@ GUARDED = {"http": {"csrf": {"enabled": True}, "security_headers": {"enabled": T
 
 
 def hash_of(password):
-    """What `katana password` makes of it, with little memory, so that the test is quick."""
+    """The hash by `katana password`, with little memory for a quick test."""
     done = subprocess.run([built("katana"), "password", "--memory-kib", "256", "--passes", "1"], input=password + "\n",
                           capture_output=True, text=True, timeout=20, check=True)
     return done.stdout.strip()
@@ -79,7 +79,7 @@ def test_a_browser_logs_in_and_out(program, tmp_path):
 
 
 def test_roles_are_told_apart(program, client):
-    """401 for nobody, 403 for a reader who writes, 201 for an editor."""
+    """401 without a login, 403 for a reader who writes, 201 for an editor."""
     user = {"name": "Grace", "email": "grace@example.org"}
     reply = client.get("/api/users")
     assert reply.status_code == 401 and "www-authenticate" in reply.headers
@@ -89,23 +89,23 @@ def test_roles_are_told_apart(program, client):
     assert client.post("/api/users", json=user, headers=OWN).status_code == 403
     assert log_in(client, "ada", PASSWORD).status_code == 303
     assert client.post("/api/users", json=user, headers=OWN).status_code == 201
-    assert client.get("/health").status_code == 200  # needs nobody
+    assert client.get("/health").status_code == 200  # without a login
 
 
 def test_another_site_changes_nothing(program, client):
-    """Neither by a form nor by a script, with the cookie of a user."""
+    """Forms and scripts of other sites are refused, also with the cookie of a user."""
     log_in(client, "ada", PASSWORD)
     for fields in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {}):
         assert client.post("/api/data", json={"a": 1}, headers=fields).status_code == 403
         assert client.post("/logout", headers=fields).status_code == 403
         assert httpx.post(program.url("/login"), data={"name": "bob"}, headers=fields).status_code == 403
-    # Of our own pages only with the token of the form.
+    # A request of our own pages needs the token of the form.
     assert client.post("/logout", headers=OWN).status_code == 403
     assert client.get("/account").status_code == 200
 
 
 def test_a_login_gives_a_new_session(program, client):
-    """Neither an id that somebody has made up nor that of the visitor is worth anything after the login."""
+    """Neither an invented id nor that of the visitor is valid after the login."""
     made_up = "A" * 43
     answer = httpx.get(program.url("/login"), cookies={"session": made_up})
     assert answer.cookies["session"] != made_up
@@ -117,7 +117,7 @@ def test_a_login_gives_a_new_session(program, client):
 
 
 def test_guesses_are_throttled(program, client):
-    """An account has to wait after five wrong passwords in a row; a name that nobody has as well."""
+    """An account has to wait after five wrong passwords in a row; an unknown name as well."""
     for name in ("bob", "nobody"):
         statuses = [log_in(client, name, "guess").status_code for _ in range(7)]
         assert statuses[:5] == [401] * 5 and 429 in statuses[5:], statuses
@@ -128,7 +128,7 @@ def test_guesses_are_throttled(program, client):
 
 
 def test_the_audit_log_has_every_login_and_shows_what_was_changed(program, client):
-    """Who, from where, with what outcome; `katana audit verify` finds a line that was altered."""
+    """Each record has the actor, the address and the outcome; `katana audit verify` finds a line that was altered."""
     log_in(client, "ada", "wrong")
     log_in(client, "ada", PASSWORD)
     said = [(each["actor"], each["outcome"]) for each in records(program) if each["action"] == "login"]
@@ -163,7 +163,7 @@ def test_a_login_without_sessions_is_refused_at_the_start(tmp_path):
 
 
 def test_the_document_says_that_a_cookie_is_asked_for(client):
-    """For whoever writes a client: the cookie by its name, 401 without it, 403 for whoever may not."""
+    """For authors of clients: the cookie by its name, 401 without it, 403 without the role."""
     document = client.get("/openapi.json").json()
     scheme = document["components"]["securitySchemes"]["session"]
     assert (scheme["type"], scheme["in"], scheme["name"]) == ("apiKey", "cookie", "session")

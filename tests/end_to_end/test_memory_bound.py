@@ -1,4 +1,4 @@
-"""What the server prints as its most memory is that: each kind of holder is driven to the bound, and RSS is read."""
+"""The printed limit of memory holds: each kind of holder is driven to the bound, and RSS is read."""
 import contextlib
 import re
 import socket
@@ -19,8 +19,8 @@ from server_process import Server
 MIB = 1024 * 1024
 HELD_MIB, OUTPUT_MIB = 16, 16
 CONNECTIONS = 250
-# Beyond what is counted: code and stacks as they are touched; 256 pieces of 16 KiB that the recycler keeps for the next
-# batches and contents; a content while it grows, which is there twice.
+# Memory that is not counted: code and stacks as they are touched; 256 pieces of 16 KiB that the recycler keeps. A
+# content while it grows is there twice.
 ALLOWANCE_MIB = 8
 FLAGS = ("--held-mib", str(HELD_MIB), "--output-mib", str(OUTPUT_MIB), "--connections-max", str(CONNECTIONS),
          "--drain-s", "0")
@@ -31,7 +31,7 @@ UPGRADE = ("GET /ws HTTP/1.1\r\n" + HOST + "Connection: Upgrade\r\nUpgrade: webs
 
 
 def printed_mib(server):
-    """Return what the server says it uses at most."""
+    """Return the most memory that the server prints."""
     return float(re.search(r"address space reserved: ([0-9.]+) MiB", server.stderr()).group(1))
 
 
@@ -106,7 +106,7 @@ def messages(server, stack):
 
 
 def carries(server, stack):
-    """Requests behind a reply that its peer does not read."""
+    """Requests behind a reply that its client does not read."""
     socks = []
     for _ in range(COUNT):
         sock = stack.enter_context(server.connect(timeout=1, receive_buffer=4096))
@@ -116,7 +116,7 @@ def carries(server, stack):
 
 
 def output(server, stack):
-    """Replies that their peers do not read."""
+    """Replies that their clients do not read."""
     socks = []
     for _ in range(2 * COUNT):
         sock = stack.enter_context(server.connect(timeout=20, receive_buffer=4096))
@@ -125,7 +125,7 @@ def output(server, stack):
     return socks
 
 
-# What each may make the process grow by, at most: its share of the sum that is printed.
+# The most by which each may make the process grow: its share of the sum that is printed.
 HOLDERS = {contents: HELD_MIB, read_pieces: HELD_MIB, contents_of_http2: HELD_MIB, messages: HELD_MIB,
            carries: OUTPUT_MIB + COUNT * 100 / 1024, output: OUTPUT_MIB}
 
@@ -144,7 +144,7 @@ def answers(socks):
 
 @pytest.mark.parametrize("holder", HOLDERS, ids=lambda holder: holder.__name__)
 def test_what_peers_make_it_keep_is_bounded(holder, record_property):
-    """One kind of holder at a time; meanwhile somebody who holds nothing is served."""
+    """One kind of holder at a time; meanwhile a client that holds nothing is served."""
     with Server(*FLAGS, threads=1) as server, contextlib.ExitStack() as stack:
         before = server.status_kib("VmRSS")
         socks = holder(server, stack)
@@ -181,7 +181,7 @@ def test_all_holders_at_once_stay_below_the_sum(record_property):
 
 
 def held(server):
-    """Return what the server counts as held: this very request is among it."""
+    """Return the bytes that the server counts as held; this request is part of them."""
     with server.connect() as sock:
         sock.sendall(request("/metrics"))
         text = Reader(sock).reply().body.decode()

@@ -64,7 +64,7 @@ def test_requests_are_counted_exactly_over_all_reactors(server):
 
 
 def test_a_refused_request_is_counted(server):
-    """What the protocol refuses is no request."""
+    """A request that the protocol refuses counts as a refusal, not as a request."""
     with httpx.Client() as client:
         assert client.get(server.url("/plaintext"), headers={"Host": "a b"}).status_code == 400
         assert total(scrape(client, server.url("/metrics")), "katana_http_refusals_total") == 1

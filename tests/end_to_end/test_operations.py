@@ -34,7 +34,7 @@ def test_a_page_answers_to_names_of_the_server_alone(program, path):
 
 
 def test_probes_tell_strangers_their_status_alone_and_routes_answer_to_any_name(program):
-    """Whoever balances load asks by whatever name; the API is not the guard's until http.hosts is set."""
+    """A load balancer asks by any name; the guard does not protect the API until http.hosts is set."""
     for path in PROBES:
         assert get(program.port, path).json()["checks"]
         assert get(program.port, path, "evil.example").json() == {"status": "pass"}
@@ -52,7 +52,7 @@ def test_with_hosts_every_route_answers_to_them_alone_and_the_pages_are_off(tmp_
 
 
 def test_a_listener_of_their_own_has_all_of_the_pages_and_nothing_else(tmp_path):
-    """What the public port serves is not there, and the pages are nowhere else."""
+    """The pages are only on this listener, and the routes of the public port are not."""
     port = free_port()
     with FullStack(tmp_path, sets=(f"operations.port={port}",)) as program:
         assert f"on http://127.0.0.1:{port}" in program.stderr()
@@ -97,7 +97,7 @@ def test_hello_world_servers_metrics_answer_to_its_names_and_its_routes_to_any()
 
 
 def test_secret_parameters_and_left_out_queries_are_in_no_log(tmp_path):
-    """Neither in the access log nor among the slow requests, nor on the dashboard."""
+    """The secret is neither in the access log nor among the slow requests, nor on the dashboard."""
     target = "/openapi.json?limit=3&token=open-sesame"
     slow = "requests.slow=1ns"
     with FullStack(tmp_path, sets=('requests.secret_parameters=["token"]', slow)) as program:
@@ -114,7 +114,7 @@ def test_secret_parameters_and_left_out_queries_are_in_no_log(tmp_path):
 
 
 def test_files_of_the_program_are_for_its_user_and_group_alone(tmp_path):
-    """Database, its log and index, and the program's log, also under a mask that would let everybody read."""
+    """Database, its log and index, and the program's log, also under a mask that would let all users read."""
     before = os.umask(0o022)
     try:
         with FullStack(tmp_path) as program:

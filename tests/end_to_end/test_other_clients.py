@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(600)   # a first `go build` compiles the whole 
 
 
 def run(*command, seconds=300, **options):
-    """Run a client to its end; return what it printed."""
+    """Run a client to its end; return its output."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()

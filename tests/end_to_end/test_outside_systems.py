@@ -54,7 +54,7 @@ def with_everything(folder, redis, bus, **more):
 
 
 class Restarted(Application):
-    """As Lineage wants it."""
+    """An application in the form that Lineage takes."""
 
     def kill(self):
         """End it at once; also called after its end."""
@@ -135,7 +135,7 @@ def test_a_program_that_awaits_its_database_ends_when_it_is_told(tmp_path, kind,
 
 
 def keeps_sigterm(process):
-    """Whether SIGTERM would not end the process by itself any more."""
+    """Whether the process blocks SIGTERM."""
     status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
     return int(re.search(r"^SigBlk:\s+(\S+)$", status, re.MULTILINE)[1], 16) & 1 << (signal.SIGTERM - 1)
 

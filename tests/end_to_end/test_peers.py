@@ -1,4 +1,4 @@
-"""Who a request came from is known whatever the client does: limits count it, and records name it."""
+"""The address of a client is known whatever the client does: limits count it, and records name it."""
 import collections
 import json
 import signal
@@ -8,11 +8,11 @@ import struct
 from application_process import Application
 
 CLIENTS = 2000
-BURST = 5       # of /limited/, which is hardly ever filled again
+BURST = 5       # tokens of /limited/, which is hardly ever filled again
 
 
 def ask_and_reset(port, count):
-    """Send one request on each of `count` connections, and reset it at once; nobody reads a reply."""
+    """Send one request on each of `count` connections, and reset it at once, without reading a reply."""
     for _ in range(count):
         client = socket.create_connection(("127.0.0.1", port), timeout=20)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -21,7 +21,7 @@ def ask_and_reset(port, count):
 
 
 def test_clients_that_reset_after_sending_are_limited_and_named(engine, tmp_path):
-    """A socket that was reset has no address to be asked for: whoever resets is limited, and logged, all the same."""
+    """A socket that was reset has no address any more: its client is limited, and logged, all the same."""
     log = tmp_path / "log.jsonl"
     with Application(tmp_path, "--set", f"http.engine={engine}", "--set", f"log.json_file={log}",
                      "--set", "log.console=false", "--set", "log.when_full=block") as program:

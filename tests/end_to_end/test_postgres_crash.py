@@ -1,8 +1,8 @@
 """A program on PostgreSQL, its server, or both are killed at any moment while clients write.
 
-What was acknowledged is there, once and whole; what was refused is not; nothing is there twice.
-Processes are killed, not the machine: what the server has written the kernel keeps, so it need not flush; to flush the
-whole folder at each of its starts takes 2 s. KATANA_CRASHES=1000 is the long form.
+Acknowledged rows are there, once and whole; refused rows are not; no row is there twice. Processes are killed, not the
+machine. The kernel keeps all that the server has written: the server need not flush. To flush the whole folder at each
+start takes 2 s. KATANA_CRASHES=1000 is the long form.
 """
 import http.client
 import os
@@ -30,7 +30,7 @@ class Server(Program):
 
 
 class Clients:
-    """Threads that post ids, each once, and note what they were answered."""
+    """Threads that post ids, each once, and note the replies."""
 
     def __init__(self):
         self.port, self.answers, self.ends = None, {}, False
@@ -92,7 +92,7 @@ class Clients:
 
 
 def check(cluster, answers):
-    """Compare what clients were answered with what is there; return how often each answer was given."""
+    """Compare the replies with the rows; return how often each reply was given."""
     parts = {int(number): int(count) for number, count, in cluster.rows("SELECT id, count(*) FROM rows GROUP BY id")}
     doubled = cluster.rows("SELECT id, part FROM rows GROUP BY id, part HAVING count(*) > 1")
     assert not doubled, f"written twice: {doubled[:10]}"
@@ -110,7 +110,7 @@ def check(cluster, answers):
 
 @pytest.mark.timeout(120 + 10 * CRASHES)
 def test_killed_programs_and_servers_lose_and_double_nothing():
-    """At each crash the program, its server or both are killed, in the midst of writes."""
+    """At each crash the program, its server or both are killed, in the middle of writes."""
     seed = random.randrange(1 << 32)
     chance, again = random.Random(seed), []
     print(f"seed {seed}")

@@ -52,7 +52,7 @@ def test_version_is_one_line_with_a_number():
     (["--address", "not an address"], "not an address"),
 ])
 def test_wrong_usage_is_exit_2_and_one_line_that_names_it(arguments, culprit):
-    """The user learns what was wrong; nothing starts."""
+    """The line names the mistake; nothing starts."""
     assert_refused(run_program(*arguments), 2, culprit)
 
 
@@ -106,7 +106,7 @@ def test_the_environment_sets_port_threads_and_engine():
 
 
 def test_flags_win_over_the_environment():
-    """What is typed now counts."""
+    """A flag has precedence over a variable."""
     port = free_port()
     with Server(engine="epoll-level", threads=1, port=port, variables={
             "HELLO_PORT": str(free_port()), "HELLO_THREADS": "3", "HELLO_ENGINE": "epoll-edge"}) as server:

@@ -1,8 +1,8 @@
 """Two programs that work one job queue are killed and restarted while clients queue; PostgreSQL's server is, too.
 
-The ledger: each order that was committed is counted at least once, one that was rolled back never, one that the job's
-own transaction counts exactly once. A job that was counted twice was claimed twice, and each claim has a fence of its
-own. What always fails is a dead letter. KATANA_CRASHES=300 is the long form.
+The ledger: each committed order is counted at least once, one that was rolled back never. An order that is counted in
+the job's transaction is counted exactly once. A job that was counted twice was claimed twice, and each claim has a
+separate fence. Jobs that always fail are dead letters. KATANA_CRASHES=300 is the long form.
 """
 import http.client
 import json
@@ -55,7 +55,7 @@ class Lite:
 
 
 class Clients:
-    """Threads that post orders, each id once, to any of the workers, and note what they were answered."""
+    """Threads that post orders, each id once, to any of the workers, and note the replies."""
 
     def __init__(self):
         self.ports, self.answers, self.ends = [], {}, False
@@ -110,7 +110,7 @@ class Clients:
 
 
 def wait_until_done(store):
-    """Nothing waits or runs any more."""
+    """Wait until no job waits or runs any more."""
     end = time.monotonic() + 60
     while True:
         left = store.rows("SELECT state, count(*) FROM katana_queue_jobs WHERE state < 2 GROUP BY state")
@@ -233,7 +233,7 @@ def test_killed_workers_on_sqlite_lose_no_job_and_keep_the_ledger(tmp_path):
 
 @pytest.mark.timeout(180 + 10 * CRASHES)
 def test_killed_workers_and_servers_of_postgres_lose_no_job_and_keep_the_ledger():
-    """The server is killed as well, in the midst of claims and commits."""
+    """The server is killed as well, in the middle of claims and commits."""
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     with Cluster() as cluster:

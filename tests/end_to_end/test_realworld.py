@@ -1,7 +1,8 @@
-"""examples/realworld, asked what RealWorld's Postman collection asks, in its order, and what its specification adds.
+"""examples/realworld: the requests of RealWorld's Postman collection, in its order, and further rules of its
+specification.
 
 The first test sends the 32 requests of the collection (api/Conduit.postman_collection.json of gothinkster/realworld)
-and makes each of its assertions; the number of those is asserted as well, so that none is left out by mistake.
+and makes each of its assertions. It also asserts their number: none can be left out by mistake.
 """
 import concurrent.futures
 import pathlib
@@ -101,18 +102,18 @@ class Collection:
             self.check(name in value, f"{name} in {value}")
 
     def user(self, reply):
-        """Those of a user."""
+        """The assertions for a user."""
         self.has(reply.json(), "user")
         self.has(reply.json()["user"], *USER)
         return reply.json()["user"]
 
     def times(self, value):
-        """Those of createdAt and updatedAt."""
+        """The assertions for createdAt and updatedAt."""
         for name in ("createdAt", "updatedAt"):
             self.check(ISO_8601.fullmatch(value[name]), value[name])
 
     def article_members(self, article, integer=True):
-        """Those of an article, within a list or alone."""
+        """The assertions for an article, within a list or alone."""
         self.has(article, *ARTICLE)
         self.times(article)
         self.check(isinstance(article["tagList"], list), article)
@@ -121,17 +122,17 @@ class Collection:
         return article
 
     def article(self, reply):
-        """Those of a reply with one article."""
+        """The assertions for a reply with one article."""
         self.has(reply.json(), "article")
         return self.article_members(reply.json()["article"])
 
     def ok(self, reply):
-        """That of the status."""
+        """The assertion for the status."""
         self.check(reply.status_code == 200, reply.text)
         return reply.json()
 
     def articles(self, reply, integer=True):
-        """Those of a list; return its first article."""
+        """The assertions for a list; return its first article."""
         listed = self.ok(reply)
         self.has(listed, "articles", "articlesCount")
         self.check(type(listed["articlesCount"]) is int, listed)
@@ -141,19 +142,19 @@ class Collection:
         return self.article_members(listed["articles"][0], integer)
 
     def comment_members(self, comment):
-        """Those of a comment."""
+        """The assertions for a comment."""
         self.has(comment, "id", "body", "createdAt", "updatedAt", "author")
         self.times(comment)
 
     def comments(self, reply):
-        """Those of a list of comments."""
+        """The assertions for a list of comments."""
         listed = self.ok(reply)
         self.has(listed, "comments")
         if listed["comments"]:
             self.comment_members(listed["comments"][0])
 
     def profile(self, reply, following=None):
-        """Those of a profile."""
+        """The assertions for a profile."""
         found = self.ok(reply)
         self.has(found, "profile")
         self.has(found["profile"], *PROFILE)
@@ -245,7 +246,7 @@ def test_the_collection_passes_with_every_assertion(tmp_path):
         assert run.count == COLLECTION_ASSERTIONS
 
 
-# ---- what the specification adds -----------------------------------------------------------------
+# ---- additions of the specification ---------------------------------------------------------------
 
 CLOSED = [("GET", "/user"), ("PUT", "/user"), ("POST", "/profiles/x/follow"), ("DELETE", "/profiles/x/follow"),
           ("GET", "/articles/feed"), ("POST", "/articles"), ("PUT", "/articles/x"), ("DELETE", "/articles/x"),
@@ -316,7 +317,7 @@ def test_a_user_is_changed_member_by_member(conduit):
 
 
 def test_an_article_and_a_comment_are_changed_by_their_authors_alone(conduit):
-    """403 for another user, 404 for what is not there."""
+    """403 for another user, 404 for an unknown article or comment."""
     author, other = conduit.sign_up("author"), conduit.sign_up("other")
     slug = conduit.publish(author, "Mine alone")["slug"]
     errors_of(conduit.ask("PUT", f"/articles/{slug}", {"article": {"body": "x"}}, other), 403)

@@ -1,7 +1,7 @@
 """Recipes of the guides, deployed as they are printed, and asked as a stranger asks.
 
-Nothing is repeated here of what a guide prints: it is read out of it (recipes.py), and only names of files and ports
-are replaced. A block of a language that no test deploys fails test_every_recipe_is_deployed.
+The tests read the text of the guides (recipes.py) and do not repeat it. They only replace names of files and ports. A
+block of a language that no test deploys fails test_every_recipe_is_deployed.
 """
 import json
 import os
@@ -26,7 +26,7 @@ ONE = ("ask",)
 # Guides whose blocks are deployed, and the languages of the blocks that are configurations.
 GUIDES = ("deploy.md", "behind-a-proxy.md", "container.md", "fullstack.md")
 CONFIGURATIONS = {"nginx", "haproxy", "caddy", "yaml", "sh"}
-# What clients are told of https by, so that a test sees whether the program knows of it.
+# The fields that tell clients of https: a test then sees whether the program knows of it.
 HTTPS_IS_SEEN = ("http.security_headers.enabled=true", "http.tls.hsts=8760h")
 
 
@@ -70,10 +70,10 @@ class Site:
     def __init__(self, name, program, proxy, ports, operations):
         self.name, self.program, self.proxy, self.operations = name, program, proxy, operations
         self.https, self.http = ports
-        self.scheme = program.ready[0].split(" listening on ")[1].split(":")[0]  # of the program itself
+        self.scheme = program.ready[0].split(" listening on ")[1].split(":")[0]  # scheme of the program itself
 
     def stranger(self, source=STRANGER):
-        """By TLS."""
+        """A stranger that connects by TLS."""
         return Stranger(self.https, self.name, tls=True, source=source)
 
     def plain_stranger(self):
@@ -107,7 +107,7 @@ def behind_nginx_by_a_socket(folder, certificate):
     socket = folder / "http.sock"
     changes = {"unix:/run/shop/http.sock": f"unix:{socket}"}
     if os.geteuid() != 0:
-        changes[", owner: \":www-data\""] = ""  # that takes root
+        changes[", owner: \":www-data\""] = ""  # the owner can only be set by root
     changes["port: 9100"] = f"port: {operations}"
     recipe = replaced(block("behind-a-proxy.md", "By a Unix socket", "yaml"), changes)
     program = Deployed(folder, HTTPS_IS_SEEN, recipe=recipe)
@@ -180,7 +180,7 @@ def deployed_site(request, tmp_path_factory, certificate):
 # ---- what a stranger sees of each of them --------------------------------------------------------
 
 def test_every_page_of_operators_is_hidden_from_a_stranger(site):
-    """By any path, any Host and any header, by both versions, with TLS and without; who runs it has the pages."""
+    """By any path, any Host and any header, by both versions, with TLS and without. The operator has the pages."""
     assert sees_operations(site.stranger(), BOTH) == []
     if site.http:
         assert sees_operations(site.plain_stranger(), ONE) == []
@@ -189,7 +189,7 @@ def test_every_page_of_operators_is_hidden_from_a_stranger(site):
 
 
 def test_the_site_is_served_and_probes_tell_a_status_alone(site):
-    """By both versions; a balancer needs no more."""
+    """By both versions; a load balancer needs no more."""
     for version in BOTH:
         answer = getattr(site.stranger(), version)("/api/users")
         assert answer.status == 200 and answer.shows_application(), answer
@@ -224,7 +224,7 @@ def test_no_header_changes_who_the_client_is(site):
 
 
 def test_ids_in_the_log_are_not_the_strangers(site):
-    """Neither a request id nor a trace, unless the proxy knows nothing of HTTP."""
+    """Neither a request id nor a trace comes from the stranger, unless the proxy knows nothing of HTTP."""
     if "proxy_protocol" in site.program.folder.name:
         pytest.skip("a proxy of TCP writes no header; http.trust_request_ids says whose ids are taken")
     trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -250,7 +250,7 @@ def test_https_is_known_and_cannot_be_claimed(site):
 # ---- what needs settings beside a recipe ----------------------------------------------------------
 
 def test_logins_are_throttled_by_the_address_that_the_proxy_saw(tmp_path, certificate):
-    """Guesses of one client stop that client, whatever it says of itself, and nobody else."""
+    """Guesses of one client stop that client, whatever it says of itself, and no other client."""
     accounts = [{"name": f"user{number}", "password": hash_of(PASSWORD), "roles": []} for number in range(2)]
     guarded = {**GUARDED, "sessions": {"store": "memory", "secure": False, "cookie_name": "session"}}
     whole = {**guarded, "audit": {"file": "audit.jsonl"}, "login": {"enabled": True, "accounts": accounts}}
@@ -279,14 +279,14 @@ def test_logins_are_throttled_by_the_address_that_the_proxy_saw(tmp_path, certif
 
 
 def check_config(folder, sets=(), given=None, *flags):
-    """What --check-config says."""
+    """The output of --check-config."""
     command = [built("fullstack"), "--check-config", *flags_of(sets), *flags]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment(**(given or {})),
                           timeout=20, check=False)
 
 
 def test_check_config_has_nothing_against_a_recipe_of_a_proxy(tmp_path):
-    """What a guide prints is not insecure; but that tests run as root, and have no such files, is not its fault."""
+    """A recipe of a guide has no insecure setting. Missing files and tests that run as root are not its fault."""
     recipes = {title: block("behind-a-proxy.md", title, "yaml") for title in ("HAProxy", "Caddy", "By a Unix socket")}
     said = {"nginx": check_config(tmp_path, (), renamed(variables(block("deploy.md", "Behind nginx", "sh"))))}
     for title, text in recipes.items():
@@ -327,7 +327,8 @@ def test_without_a_listener_for_operators_the_pages_are_nobodys_behind_a_proxy(t
 
 
 def test_without_any_configuration_the_pages_are_the_machines_and_gone_with_a_trace_of_a_proxy(tmp_path):
-    """`make run`: what a developer opens. A proxy without a trace that passes a loopback name on is what is left."""
+    """`make run`: a developer opens the pages. Only a proxy without a trace that passes on a loopback name sees them,
+    too."""
     with FullStack(tmp_path) as program:
         direct = Stranger(program.port, f"127.0.0.1:{program.port}", source="127.0.0.1")
         for path in ("/metrics", "/", "/dashboard.js"):
@@ -410,7 +411,7 @@ def test_an_image_shows_strangers_nothing(tmp_path):
         assert "note: operations.port is 0" in check_config(folder, (), variables_given).stderr
 
 
-# What Kubernetes adds for a Service that is called as the program's prefix.
+# The variables that Kubernetes adds for a Service with the name of the program's prefix.
 SERVICE = {"KATANA_SERVICE_HOST": "10.43.7.9", "KATANA_SERVICE_PORT": "80", "KATANA_SERVICE_PORT_HTTP": "80",
            "KATANA_PORT": "tcp://10.43.7.9:80", "KATANA_PORT_80_TCP": "tcp://10.43.7.9:80",
            "KATANA_PORT_80_TCP_PROTO": "tcp", "KATANA_PORT_80_TCP_PORT": "80", "KATANA_PORT_80_TCP_ADDR": "10.43.7.9"}
@@ -468,7 +469,7 @@ def test_every_recipe_is_deployed():
 
 @pytest.mark.parametrize("title", ["Get the client's address", "Limits by client"])
 def test_settings_that_a_guide_prints_are_valid(tmp_path, title):
-    """Those that are no whole deployment."""
+    """The blocks of settings that are no whole deployment."""
     (tmp_path / "given.yaml").write_text(block("behind-a-proxy.md", title, "yaml"))
     done = check_config(tmp_path, (), None, "--config", "given.yaml")
     assert done.returncode == 0, done.stderr

@@ -52,7 +52,7 @@ def a_redis(tmp_path):
 
 
 def test_a_session_of_one_instance_is_one_of_the_other(tmp_path, redis):
-    """The cookie is good at both, and each sees what the other has kept."""
+    """The cookie is valid at both, and each sees the other's data."""
     with start(tmp_path / "a", redis) as one, start(tmp_path / "b", redis) as other:
         status, text, fields = one.get("/visits")
         assert (status, text) == (200, "1")
@@ -69,7 +69,7 @@ def test_a_burst_is_one_for_all_instances_and_most_requests_ask_nobody(tmp_path,
             "cache__second_level": "none"}
     with start(tmp_path / "a", redis, **more) as one, start(tmp_path / "b", redis, **more) as other:
         served = [app.get("/greeting")[0] for _ in range(60) for app in (one, other)].count(200)
-        assert 60 - 20 <= served <= 60      # what an instance has leased and not spent when the burst is used up
+        assert 60 - 20 <= served <= 60      # tokens that an instance has leased and not spent when the burst is used up
         status, _, fields = one.get("/greeting")
         assert status == 429 and int(fields["Retry-After"]) > 1
         assert int(redis.ask("EXISTS", "katana:rate:127.0.0.1")) == 1
@@ -116,7 +116,7 @@ def test_an_outage_is_told_and_costs_no_more_than_it_must(tmp_path, redis):
 
 
 def test_a_limit_may_be_one_that_serves_nobody_whom_it_cannot_count(tmp_path, redis):
-    """By choice it fails closed."""
+    """The limit is set to refuse clients that it cannot count."""
     with start(tmp_path / "a", redis, http__rate_limit__when_unknown="refuse", http__rate_limit__lease="1",
                redis__wait_while_down="0s") as app:
         assert app.get("/greeting")[0] == 200

@@ -1,4 +1,4 @@
-"""SIGUSR2: another process of the program has the listening sockets before this one ends, and nobody is refused."""
+"""SIGUSR2: another process of the program has the listening sockets before this one ends, and no client is refused."""
 import os
 import shutil
 import signal
@@ -128,7 +128,7 @@ def test_a_successor_that_fails_changes_nothing_and_the_next_one_is_taken(tmp_pa
 
 
 def test_sigterm_calls_a_restart_off(tmp_path):
-    """Whoever ends the program does not mean that another one shall serve."""
+    """A program that is ended with SIGTERM does not start another one."""
     with Lineage(Copied.start(tmp_path)) as lineage:
         server = lineage.first
         server.put(f"echo $$ > {tmp_path}/started.new; mv {tmp_path}/started.new {tmp_path}/started; exec sleep 60")

@@ -18,7 +18,7 @@ from test_restart import NOT_RESTARTED, serve_for_a_while
 
 
 class Notified:
-    """What systemd has for Type=notify: a socket, and what came there with whom it came from."""
+    """The side of systemd for Type=notify: a socket, and the messages on it with their senders."""
 
     def __init__(self, folder):
         self.path = str(folder / "notify")
@@ -41,7 +41,7 @@ class Notified:
 
 
 class Restarted(Application):
-    """As Lineage wants it."""
+    """An application in the form that Lineage takes."""
 
     def kill(self):
         """End it at once; also called after its end."""
@@ -109,7 +109,7 @@ def test_systemd_follows_the_process_and_hears_of_a_failure(tmp_path):
             assert f"MAINPID={successor}\nREADY=1\n" in systemd.wait_for("MAINPID=")
             lineage.wait_for_end_of(first)
             assert lineage.first.get("/users/7")[1] == "ada"
-            while (message := systemd.wait_for("")) != "WATCHDOG=1":     # of the new process: it is watched
+            while (message := systemd.wait_for("")) != "WATCHDOG=1":     # from the new process: it is watched
                 assert "STOPPING=1" not in message
             lineage.end()
             assert "STOPPING=1" in systemd.wait_for("STOPPING=1")
@@ -156,7 +156,7 @@ def recorder_of_the_new(port):
 
 
 def verify(folder):
-    """What `katana audit verify` says of the log and the files that it was before."""
+    """The output of `katana audit verify` for the log and its earlier files."""
     head = (folder / "audit.jsonl.head").read_text(encoding="ascii").strip()
     rotated = sorted(folder.glob("audit.jsonl.[0-9]*"), key=lambda path: int(path.suffix[1:]))
     return subprocess.run([built("katana"), "audit", "verify", "--key-file", folder / "key", "--anchor", head,

@@ -17,8 +17,8 @@ from raw_client import Reader, eventually, request
 
 RESTARTS = 3
 ADDED_BETWEEN = 60
-CLIENTS = 4     # of each version
-HEADER, GOAWAY = 9, 7   # of a frame: bytes, a type
+CLIENTS = 4     # for each version
+HEADER, GOAWAY = 9, 7   # a frame's header in bytes, a frame's type
 
 
 class Secure(threading.Thread):
@@ -107,7 +107,7 @@ class Http2:
         self.flush()
 
     def flush(self):
-        """Send what the machine has to say."""
+        """Send the machine's output."""
         self.sock.sendall(self.machine.data_to_send())
 
     def is_open(self):
@@ -125,7 +125,7 @@ class Http2:
         return self.last_taken is None
 
     def receive(self):
-        """What came, as events; a GOAWAY is noted. OSError: the end."""
+        """The received bytes, as events; a GOAWAY is noted. OSError: the end."""
         received = self.sock.recv(1 << 16)
         if not received:
             raise ConnectionError("the end of the stream")
@@ -175,7 +175,7 @@ def add_for_a_while(clients):
 
 
 def test_users_are_added_by_tls_and_http2_while_the_program_is_restarted(tmp_path):
-    """Two processes have the same database for a while; each POST is answered, and what was added is there, once."""
+    """Two processes have the same database for a while. Each POST is answered, and each user is there once."""
     program = FullStack(tmp_path, sets=("http.tls.development=true", "restart.spread=0s",
                                         f"database.url=sqlite:{tmp_path}/users.db"))
     with Lineage(program) as lineage:

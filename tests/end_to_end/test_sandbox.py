@@ -22,8 +22,8 @@ from test_restart_application import Recorder, verify
 from test_tls import write_certificate
 
 USER = "daemon"
-OUTSIDE = "/etc/hostname"       # readable by everybody, and of no use to these programs
-# Of the kernel; 0: it has none, and then files are restricted by their modes alone.
+OUTSIDE = "/etc/hostname"       # readable by all users, and of no use to these programs
+# The version of Landlock in the kernel; 0: it has none, and then files are restricted by their modes alone.
 LANDLOCK = max(0, ctypes.CDLL(None).syscall(444, None, 0, 1))
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
 
@@ -100,7 +100,7 @@ def test_every_escape_fails_is_counted_and_harms_nobody(folder, engine):
 
 
 def test_without_a_sandbox_these_escapes_succeed(folder):
-    """So that the test above can fail."""
+    """The test above could fail: without a sandbox the escapes succeed."""
     with Sandboxed(folder, sandbox="off") as program:
         for escape in ("fork", "write_code"):
             assert program.error_of(f"/try/{escape}") == 0, escape
@@ -171,7 +171,7 @@ def test_a_low_port_is_bound_and_no_thread_stays_root(folder):
 
 
 def test_who_is_not_root_is_told_what_to_do(folder):
-    """process.user of somebody else, and of nobody."""
+    """process.user names another user, and then the user `nobody`."""
     def status_of(user):
         done = subprocess.run([built("sandbox_server"), "--port", "0", "--set", f"process.user={user}"], cwd=folder,
                               env=environment(), user=USER, group=USER, extra_groups=[], capture_output=True, text=True,
@@ -261,7 +261,7 @@ def test_sandboxed_processes_of_a_restart_write_and_rotate_one_audit_log(folder,
     shutil.chown(folder / "key", USER, USER)
     sets = (f"http.engine={engine}", "audit.file=audit.jsonl", "audit.key_file=key", "audit.file_bytes_max=64KiB",
             "restart.launcher=true", "restart.idle=60s", "restart.spread=0s", "http.drain_timeout=3600s")
-    each = "x" * 6000       # of 64 KiB
+    each = "x" * 6000       # part of the 64 KiB
     with Lineage(Sandboxed(folder, "application_server", sets)) as lineage:
         for _ in range(2):
             kept = [Recorder(lineage.first.port) for _ in range(12)]

@@ -75,7 +75,7 @@ def test_a_wrong_end_is_caught(program, monkeypatch, program_parts, culprit):
 
 
 def test_a_missing_program_is_named_with_the_command_that_builds_it(tmp_path, monkeypatch):
-    """Nobody should have to guess."""
+    """The error names the command."""
     monkeypatch.setenv("KATANA_BUILD", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="cmake --build"):
         Server()

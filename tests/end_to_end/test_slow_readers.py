@@ -10,11 +10,11 @@ import urllib.request
 from raw_client import exchange, request
 from server_process import Server, raise_descriptor_limit
 
-# KATANA_SLOW_READERS=10000 for the figures of the guide. Fewer serve as well for the question, and leave the kernel
-# memory for the sockets of tests beside this one: 1,500 took 1.5 GiB, where net.ipv4.tcp_mem calls it scarce.
+# KATANA_SLOW_READERS=10000 gives the figures of the guide. Fewer readers answer the question as well. They leave the
+# kernel memory for the sockets of other tests: 1,500 took 1.5 GiB, where net.ipv4.tcp_mem calls it scarce.
 READERS = int(os.environ.get("KATANA_SLOW_READERS", "600"))
 OUTPUT_MIB = max(8, READERS // 100)
-ANSWER_SECONDS_MAX = 60     # by the clock only so that the test ends; how long it took is reported
+ANSWER_SECONDS_MAX = 60     # By the clock only to end the test; the time that it took is reported.
 
 
 def counter(server, name):
@@ -102,7 +102,7 @@ def test_13_octets_are_served_beside_slow_readers(kernel_memory, engine, record_
             figures += f"; while buffers filled: {while_filling}"
             record_property("figures", figures)
             print(figures)
-            # Somebody who holds nothing and wants much is served when others had a second to go on.
+            # A client that holds nothing and asks for much is served when others had a second to go on.
             with urllib.request.urlopen(server.url("/bytes/300000"), timeout=60) as reply:
                 assert len(reply.read()) == 300000
 

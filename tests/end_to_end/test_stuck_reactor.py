@@ -1,5 +1,6 @@
-"""A handler that spins and never returns: signals and the drain's deadline end the process all the same, other
-reactors go on, and nothing that was logged is lost."""
+"""A handler that spins and never returns: signals and the drain's deadline end the process all the same.
+
+Other reactors go on, and no log record is lost."""
 import re
 import signal
 import time
@@ -70,7 +71,7 @@ def test_a_reactor_that_moves_again_gets_connections_again(tmp_path):
 
 
 def test_a_drain_ends_at_its_deadline_although_a_reactor_is_stuck(tmp_path):
-    """The other reactor has drained and reports what it finished."""
+    """The other reactor has drained and reports its finished requests."""
     with Application(tmp_path, "--set", "http.drain_timeout=200ms") as app, spin(app):
         app.send_signal(signal.SIGTERM)
         assert stuck_end(app)["cut_off"] >= 1

@@ -18,14 +18,14 @@ MEGABYTE = 1_000_000
 
 
 def openssl(*arguments, **options):
-    """Run the openssl program; fails with what it says."""
+    """Run the openssl program; fails with its error."""
     done = subprocess.run(["openssl", *arguments], capture_output=True, text=True, timeout=20, check=False, **options)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def write_certificate(folder, name, *names, authority=None):
-    """Write NAME.pem and NAME.key for these DNS names, signed by themselves or by `authority`; return their paths."""
+    """Write NAME.pem and NAME.key for these DNS names, self-signed or signed by `authority`; return their paths."""
     chain, key = folder / f"{name}.pem", folder / f"{name}.key"
     alternatives = ",".join(f"DNS:{each}" for each in names or (name,))
     signer = ["-CA", authority[0], "-CAkey", authority[1]] if authority else []
@@ -52,7 +52,7 @@ def flags_of(pair):
 
 @pytest.fixture(name="secure")
 def secure_server(engine, files):
-    """A server of both certificates on each engine, without HTTP/2: what is tested is the transport."""
+    """A server with both certificates on each engine, without HTTP/2: the tests are of the transport."""
     with Server(*flags_of(files["localhost"]), *flags_of(files["example"]), engine=engine) as running:
         yield running
 
@@ -185,7 +185,7 @@ def test_the_certificate_is_that_of_the_name(secure, files):
     assert files["example"]
 
 
-# ---- what is refused -----------------------------------------------------------------------------
+# ---- refusals ----------------------------------------------------------------------------------
 
 def test_old_versions_and_plain_http_are_refused_with_a_reason(files):
     """--tls-min 1.3; a client that forgets the s is told so."""
@@ -282,7 +282,7 @@ def test_certificates_are_read_again_without_dropping_a_connection(tmp_path):
 
 
 def test_a_drain_finishes_replies_and_says_the_end(secure, files):
-    """What is being sent arrives whole, close_notify comes, and a half-open handshake does not hold it up."""
+    """Replies under way arrive whole, close_notify comes, and a half-open handshake does not hold it up."""
     with connect(secure, context_for(files)) as sock, connect(secure, context_for(files)) as idle, \
             secure.connect() as half:
         half.sendall(b"\x16")

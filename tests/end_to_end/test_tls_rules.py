@@ -1,4 +1,4 @@
-"""What HTTP/2 and HTTP/1.1 demand of TLS (RFC 9113 §9.2, RFC 9112 §9.8), seen from the other side of the connection."""
+"""Rules of HTTP/2 and HTTP/1.1 for TLS (RFC 9113 §9.2, RFC 9112 §9.8), seen from the other side of the connection."""
 import contextlib
 import os
 import socket

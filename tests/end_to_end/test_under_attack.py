@@ -1,4 +1,4 @@
-"""Floods from many addresses of the loopback: each gets what it may have, and a good client is served all the while.
+"""Floods from many addresses of the loopback: each address gets its share, and a good client is served all the while.
 
 Counts, never times: how long things take is for lab/under_attack.py.
 """
@@ -70,7 +70,7 @@ def limits(*settings):
 
 @limits("clients.connections_max=3", GOOD_IS_EXEMPT)
 def test_a_flood_of_connections_leaves_each_address_what_it_may_have(program):
-    """Of four connections of each of 100 addresses three are served, whichever reactor they come to."""
+    """Each of 100 addresses opens four connections; three are served, whichever reactor they come to."""
     port = int(program.ready["port"])
     with contextlib.ExitStack() as open_ones:
         served = 0
@@ -115,7 +115,7 @@ def test_slow_heads_hold_no_more_than_the_connections_of_their_address(program):
 
 @limits("clients.requests_max=2")
 def test_requests_beyond_those_in_progress_are_refused_one_by_one(program):
-    """Of three requests of one address that take their time one is told 429; another address is served meanwhile."""
+    """Three slow requests come from one address; one gets 429, and another address is served meanwhile."""
     port = int(program.ready["port"])
     slow = b"GET /sleep/3000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with contextlib.ExitStack() as open_ones:
@@ -186,7 +186,7 @@ def test_only_a_trusted_address_is_let_name_clients(tmp_path, program):
 
 @limits("proxy_protocol=required", "trusted_proxies=[127.7.0.0/24]", "tls.development=true")
 def test_the_header_stands_in_front_of_tls(program):
-    """A handshake follows the line, and what is asked in it is logged with the client that the line names."""
+    """A handshake follows the line. The log names the client of that line for a request in the connection."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with connect(int(program.ready["port"]), "127.7.0.1", b"PROXY TCP6 2001:db8::7 ::1 5000 443\r\n") as raw:

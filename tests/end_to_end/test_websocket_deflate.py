@@ -1,4 +1,4 @@
-"""permessage-deflate: whoever leaves a compressed message unfinished keeps no other client's message waiting."""
+"""permessage-deflate: a client with an unfinished compressed message does not delay messages of other clients."""
 import os
 import socket
 import zlib
@@ -90,7 +90,7 @@ def test_unfinished_compressed_messages_keep_no_other_message_waiting(engine):
         answers = [client.message() for client in others]
         assert answers == [text] * OTHERS, f"{sum(each == text for each in answers)} of {OTHERS} were answered: " \
                                            f"{ {each for each in answers if each != text} }"
-        # Nobody was closed for what others do.
+        # No client was closed because of the others.
         for client in unfinished:
             client.sock.sendall(frame(0x80, half[20:]))
         assert [client.message() for client in unfinished] == [b"an unfinished message, " * 40] * UNFINISHED

@@ -58,7 +58,7 @@ std::vector<std::string> split(const std::string& text, const std::string& by) {
 
 struct Limit {
   std::string name;   // as its table has it, without the marks of code
-  std::string value;  // what its second column begins with
+  std::string value;  // the first words of its second column
 };
 
 std::vector<Limit> limits_of_http2() {
@@ -159,7 +159,7 @@ std::vector<Limit> limits() {
   };
 }
 
-// Name -> what stands beside it; a row has several names and as many values, or one for all.
+// Name -> the limit beside it; a row has several names and as many values, or one for all.
 std::vector<Limit> documented(std::string_view page) {
   std::vector<Limit> found;
   std::ifstream file(in_tree(page));

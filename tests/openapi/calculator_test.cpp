@@ -1,5 +1,5 @@
-// A service that was generated from calculator.yaml: types of several without a discriminator,
-// types that contain themselves, and the sources of two tags in two files.
+// A service generated from calculator.yaml. It has types of several without a discriminator, types
+// that contain themselves, and the sources of two tags in two files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using calculator::Amount;
 using calculator::Outcome;
 using calculator::Unknown;
 
-// The sum of what is known; names that are not are kept.
+// The sum of the known numbers; unknown names are kept.
 double value_of(const calculator::Operand& operand, Unknown& unknown);
 
 struct Calculation {

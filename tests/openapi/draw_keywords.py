@@ -3,8 +3,8 @@
 
     tests/openapi/draw_keywords.py > tests/openapi/keywords.yaml
 
-keywords_test.cpp compares what the generated types accept with what katana/data/schema accepts. A name that begins with
-"warned_" is of a keyword that types do not check; "drawn_" may be either.
+keywords_test.cpp compares the values that the generated types accept with those that katana/data/schema accepts. A name
+that begins with "warned_" is of a keyword that types do not check; "drawn_" may be either.
 """
 
 import json

@@ -1,5 +1,5 @@
-// Generated types against the validator: what one of them accepts and the other one refuses has a
-// warning of the generator. keywords.yaml has a schema for each keyword, and combinations.
+// Generated types against the validator. Where one accepts a value that the other refuses, the
+// generator has a warning. keywords.yaml has a schema for each keyword, and combinations.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ Described describe() {
   return made;
 }
 
-// What the generated type and the validator say of {"name": value}.
+// The verdicts of the generated type and of the validator about {"name": value}.
 struct Verdicts {
   bool types;
   bool validator;

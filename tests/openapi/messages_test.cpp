@@ -44,7 +44,7 @@ class MessagesTest : public testing::Test {
     const auto reply = server_.send("POST", target, content, {{"Content-Type", type}});
     return std::to_string(reply.status()) + " " + std::string(reply.content());
   }
-  // What the service says to what a client sends.
+  // The reply of the service to a body that a client sends.
   std::string send(const messages::CreateMessageBody& body) {
     const katana::client::ApiSettings settings{.base_url = "http://a.test"};
     katana::client::OperationCall call(settings, "POST", "/rooms/a/messages", "");

@@ -18,7 +18,7 @@ namespace {
 using katana::container::to_json;
 using testing::HasSubstr;
 
-// Answers with what it understood, as JSON.
+// Replies with the request as it understood it, as JSON.
 class Orders final : public orders::OrdersApi {
  public:
   katana::Task<orders::FindOrdersReply> find_orders(katana::Request,

@@ -84,7 +84,7 @@ std::string joined(const auto& list) {
   return text;
 }
 
-// Answers with what it understood.
+// Replies with the request as it understood it.
 class Shelves final : public petstore::ShelvesApi {
  public:
   katana::Task<petstore::FindShelvesReply> find_shelves(
@@ -209,7 +209,7 @@ class PetstoreClientTest : public PetstoreTest {
     settings.fields = {{"Authorization", "Bearer secret"}};
     return settings;
   }
-  // What came of it, or of the Error.
+  // The result of the task, or its Error.
   template <class T>
   katana::Result<T> finish(katana::Task<katana::Result<T>> task) {
     server_.loop().within([&] { task.start(); });

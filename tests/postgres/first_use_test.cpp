@@ -101,7 +101,7 @@ TEST_F(FirstUse, of_an_index_that_another_session_is_making_waits_for_it) {
   EXPECT_TRUE(made[1]) << made[1].error().describe();
 }
 
-// What make_missing() is for. Where PostgreSQL no longer does this, it can go.
+// Shows why make_missing() is needed. Where PostgreSQL no longer does this, it can go.
 TEST_F(FirstUse, without_a_second_attempt_is_refused) {
   const std::vector<Result<void>> made = loop_.run(both(first_, second_, table, false));
   EXPECT_TRUE(made[0]) << made[0].error().describe();

@@ -1,8 +1,8 @@
-// A server whose answers are no PostgreSQL: each call gets one answer, and the next connection
-// works.
+// A server whose answers are not of PostgreSQL's protocol: each call gets one answer, and the next
+// connection works.
 //
-// A separate program, because libpq 15 itself leaks a result where a message comes that it did
-// not ask for: a ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
+// A separate program, because libpq 15 itself leaks a result when an unexpected message comes. A
+// ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
 #include <array>
 
 #include "katana/stores/database/postgres/hostile_server_fixture_test.hpp"
@@ -36,7 +36,7 @@ TEST_F(PostgresHostileServer, a_bit_that_is_flipped_outside_of_values_gives_no_o
     Answer answer;
     EXPECT_THAT(run_wide(patient(), streams, answer), testing::ElementsAre(wide_row_as_sent()));
     const std::size_t whole = server_.bytes_sent();
-    // What comes before the statement itself is the same for both.
+    // The bytes before the statement itself are the same for both.
     for (std::size_t offset = streams ? whole / 2 : 0; offset < whole; ++offset) {
       SCOPED_TRACE(testing::Message() << offset << (streams ? ", a stream" : ""));
       const unsigned char flip = bits[(offset + (streams ? 1 : 0)) % bits.size()];

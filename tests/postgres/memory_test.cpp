@@ -1,5 +1,5 @@
-// What a connection costs beside libpq's own buffers: whatever operator new gave and was not given
-// back. libpq calls malloc().
+// The memory of a connection beside libpq's own buffers: all that operator new gave and that was
+// not given back. libpq calls malloc().
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -88,7 +88,7 @@ class PostgresMemory : public testing::Test {
 
 TEST_F(PostgresMemory, an_idle_connection_takes_at_most_16_kib_beside_libpq) {
   open();
-  // What the first calls make once, for all.
+  // The first call makes objects once, for all later calls.
   const auto first = [&]() -> Task<void> { EXPECT_TRUE(co_await database_->execute("SELECT 1")); };
   loop_.run(first());
   const std::int64_t before = live_bytes;

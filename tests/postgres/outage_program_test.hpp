@@ -34,7 +34,7 @@ struct OutageJob {
 };
 KATANA_DESCRIBE(OutageJob, number)
 
-// What was logged.
+// The logged lines.
 class Lines final : public log::Output {
  public:
   const std::string& name() const noexcept override { return name_; }

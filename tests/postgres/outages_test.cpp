@@ -1,5 +1,5 @@
-// The table of outages in docs/guides/postgres.md, row by row: what a request is answered, what the
-// log and the metrics say, and when the program can use its database again.
+// The table of outages in docs/guides/postgres.md, row by row: the reply to a request, the log and
+// the metrics. It also shows when the program can use its database again.
 //
 // KATANA_UPDATE=1 writes the times into the table; they are reported and never gate.
 #include <libpq-fe.h>
@@ -127,7 +127,8 @@ class PostgresOutageTable : public ::testing::Test {
     (void)cluster_->ask("ALTER TABLE rows OWNER TO app", name);
   }
   static void reload() { (void)cluster_->ask("SELECT pg_reload_conf()"); }
-  // What the server shows from now on, by the cluster's authority or by another one.
+  // Sets the certificate that the server shows from now on, signed by the cluster's authority or
+  // `by`.
   static void show_certificate(const std::vector<std::string>& names, long days = 30,
                                const tls::TestCertificate* by = authority_.get()) {
     const tls::TestCertificate shown(names, false, by, days);
@@ -151,7 +152,7 @@ class PostgresOutageTable : public ::testing::Test {
     return fmt::format("app:{}@localhost:{}/shop?sslmode=verify-full&sslrootcert={}/authority.pem",
                        outage_password, cluster_->port(), cluster_->folder());
   }
-  // Ends what the program has open, so that it has to connect again.
+  // Ends the program's open sessions: it then has to connect again.
   static void end_sessions() {
     (void)cluster_->ask(
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'app'");
@@ -479,7 +480,7 @@ TEST_F(PostgresOutageTable, the_server_has_no_tls) {
   });
 }
 
-// What is in the table is tested here, and what is tested is in the table.
+// The table and the tests have the same rows.
 TEST(PostgresOutageGuide, every_row_of_the_table_is_a_test) {
   std::ostringstream source;
   source << std::ifstream(in_tree("tests/postgres/outages_test.cpp")).rdbuf();

@@ -48,7 +48,7 @@ void Proxy::set(Mode mode) {
   while (applied_ < number) std::this_thread::yield();
 }
 
-// As a firewall does that refuses: the peers see ECONNRESET, not an end.
+// Resets both sides, as a firewall does that refuses: they see ECONNRESET, not an end.
 void Proxy::reset(Pair& pair) {
   const linger at_once{1, 0};
   for (int* const each : {&pair.client, &pair.server}) {

@@ -6,7 +6,7 @@
 // Owns       its sockets and its thread.
 // Thread     any.
 // Fails      by std::runtime_error when it is made.
-// Invariant  what passes is passed in order and whole.
+// Invariant  bytes that pass are passed in order and whole.
 #pragma once
 
 #include <atomic>

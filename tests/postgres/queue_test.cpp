@@ -128,7 +128,7 @@ TEST_F(QueueInPostgres, two_claims_at_once_share_no_job) {
   };
   const std::vector<std::int64_t> ids = run(both());
   EXPECT_EQ(std::set<std::int64_t>(ids.begin(), ids.end()).size(), ids.size());
-  // Those that were locked while others looked are skipped, and there for the next claim.
+  // Jobs that were locked during other claims are skipped, and there for the next claim.
   EXPECT_EQ(ids.size() + claim(100).size(), 40u);
 }
 

@@ -51,7 +51,7 @@ class Pets final : public petstore::PetsApi {
   }
 
  private:
-  // application/problem+json, as described; what is generated sends application/json.
+  // application/problem+json, as described; generated code sends application/json.
   static Reply none(std::int64_t id) {
     return problem(404, "There is no pet " + std::to_string(id) + ".");
   }

@@ -1,4 +1,4 @@
-// What a request costs the heap, through the whole stack: nothing, once it is warm.
+// Heap allocations of a request, through the whole stack: none, once it is warm.
 #include <gtest/gtest.h>
 
 #include <memory>

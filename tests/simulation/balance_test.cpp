@@ -1,4 +1,4 @@
-// Two reactors that pass connections to each other while clients leave and the server stops: every
+// Two reactors that pass connections to each other while clients leave and the server stops. Every
 // descriptor is closed in the end, whichever reactor had it last.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ struct BalancedReactor {
   net::ReactorOn<engine::SimEngine> reactor;
 };
 
-// A client that asks, or says half of what it wants to, and leaves in one way or another.
+// A client that sends a request, or half of it, and leaves in one way or another.
 struct Visitor {
   Visitor(SimNetwork& network, std::uint16_t port) : peer(network) {
     peer.connect(port);
@@ -62,7 +62,7 @@ class BalancedRun {
  public:
   explicit BalancedRun(std::uint64_t seed) : network_(seed) {
     net::ReactorOptions options;
-    options.engine.links_max = 24;  // some of what is passed on waits for a link
+    options.engine.links_max = 24;  // some passed connections wait for a link
     options.output_blocks_max = 1024;
     options.output_blocks_reserve = 16;
     options.carry_large_max = 16;

@@ -1,5 +1,5 @@
-// What a handler's call borrows is gone when the call is over: two connections never meet in a
-// reply or in a record.
+// Memory that a handler's call borrows is not valid after the call: data of two connections never
+// meets in a reply or in a record.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -4,7 +4,7 @@
 // Borrows    the world, which must outlive it.
 // Thread     one.
 // Fails      by failing the test when TLS breaks, or ends without saying so where nothing is lost.
-// Invariant  on_bytes gets what the server's session sent, in order; sending may begin at once.
+// Invariant  on_bytes gets the bytes of the server's session, in order; sending may begin at once.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ class Channel {
   SimPeer peer_;
   std::unique_ptr<tls::TestClient> client_;  // null: as it stands
   std::string early_;
-  std::size_t taken_ = 0;  // of what the client received
+  std::size_t taken_ = 0;  // bytes taken from the client's input
 };
 
 }  // namespace katana::simulation

@@ -1,11 +1,11 @@
-// Plan and Client: what a client is going to do, and its doing.
+// Plan and Client: the planned actions of a client, and their execution.
 //
-// Owns       a Client its end of one connection and what it received.
+// Owns       a Client its end of one connection and the received bytes.
 // Borrows    the world, which must outlive it.
 // Thread     one; moves by events of the network.
-// Fails      error() says what the server did that no server may do.
-// Invariant  a client's decisions depend on its plan, its seed and what it receives, so that the
-//            same plan asks for the same replies in every world.
+// Fails      error() names what the server did that no server may do.
+// Invariant  a client's decisions depend on its plan, its seed and its input: the same plan asks
+//            for the same replies in every world.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace katana::simulation {
 
-// A request as it goes over the wire, and what is to come back.
+// A request as it goes over the wire, and the expected reply.
 struct Planned {
   std::string name;  // for reports
   std::string head;
@@ -38,7 +38,7 @@ struct Planned {
   bool breaks = false;               // no whole reply, but a reset
 };
 
-// What a client does when it has all its replies, or instead of waiting for them.
+// The action of a client that has all its replies, or does not wait for them.
 enum class Ending : std::uint8_t {
   close,       // closes
   idle,        // leaves it to the server
@@ -58,7 +58,7 @@ struct Plan {
   std::size_t stops_after = 0;  // bytes
   Duration start;
   Duration ends_after;               // leave, reset: from the start on
-  std::size_t slice_octets_max = 0;  // cuts what it sends; 0: sends it whole
+  std::size_t slice_octets_max = 0;  // size of the pieces that it sends; 0: sends it whole
   Duration slice_pause_max;
   std::size_t window = 0;  // 0: the faults draw
 
@@ -66,7 +66,7 @@ struct Plan {
   std::size_t replies() const;
   // The server ends by a reset.
   bool breaks() const;
-  // What arrives does not depend on faults that lose nothing.
+  // The received bytes do not depend on faults that lose nothing.
   bool exact() const;
 };
 

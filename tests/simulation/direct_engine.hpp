@@ -3,9 +3,9 @@
 //
 // Owns       nothing; Wire is the test's end of its one connection.
 // Thread     one.
-// Allocates  never, so that what a request costs the heap is the stack's own doing.
+// Allocates  never: the heap calls of a request are then those of the stack.
 // Fails      never.
-// Invariant  a turn takes the time that it was given to wait, and delivers what the wire holds.
+// Invariant  a turn takes the time that it was given to wait, and delivers the bytes on the wire.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Wire {
   bool opens = true;  // a connection that waits to be accepted
   Bytes input;        // borrowed; delivered in the next turn
   std::array<char, 256 * 1024> output;
-  std::size_t octets = 0;  // of output
+  std::size_t octets = 0;  // bytes of output
 
   void send(engine::Link, std::span<const iovec> parts, std::size_t& accepted) noexcept {
     accepted = 0;

@@ -11,7 +11,7 @@
 namespace katana::simulation {
 namespace {
 
-// Closing with input unread resets the connection, and the reset destroys what is on its way.
+// Closing with unread input resets the connection, and the reset destroys bytes on their way.
 WorldOptions where_careless_closing_loses() {
   WorldOptions options;
   options.faults.close_resets = 1024;
@@ -245,7 +245,7 @@ TEST(Drain, its_deadline_cuts_off_what_is_left_and_says_so) {
   world.run_for(milliseconds(100));
   const Instant begin = world.now();
   world.reactor().request_drain(seconds(3));
-  // As Reactor::run() does, which knows the deadline.
+  // Ends the turn at the deadline, as Reactor::run() does.
   world.run_for(milliseconds(2'999));
   EXPECT_FALSE(world.reactor().stopped());
   EXPECT_EQ(world.trial().frames(), 1);

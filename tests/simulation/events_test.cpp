@@ -53,7 +53,7 @@ struct Reader : ScriptedClient {
     send_bytes(head_of("GET", "/events", fields));
     scene.run_for_a_while();
   }
-  // What has come since the opening comment.
+  // The events since the opening comment.
   std::string told() const {
     const std::string all = replies().empty() ? reader().partial().content : content();
     return all.starts_with(":\n\n") ? all.substr(3) : all;

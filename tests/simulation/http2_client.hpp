@@ -1,11 +1,11 @@
 // Http2Client: a client of HTTP/2 on the simulated network: many requests at once, windows that
 // it chooses, and the replies by stream.
 //
-// Owns       its end of the connection and what it received.
+// Owns       its end of the connection and the received bytes.
 // Borrows    the world, which must outlive it.
 // Thread     one.
-// Fails      by failing the test, for what no server may send: a frame beyond a window, a block
-//            that cannot be decoded, a frame behind the end of its stream.
+// Fails      by failing the test for frames that no server may send. These are a frame beyond a
+//            window, a block that cannot be decoded, a frame behind the end of its stream.
 // Invariant  it sends no more than the server's windows allow.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Http2Reply {
   bool begun = false;
   bool ended = false;
   std::int64_t reset = -1;   // the code of RST_STREAM
-  std::size_t ended_as = 0;  // the how-manieth of all that ended
+  std::size_t ended_as = 0;  // its position among all that ended
 };
 
 struct Http2ClientOptions {
@@ -63,7 +63,7 @@ class Http2Client {
   std::uint32_t post(const std::string& path, std::string content, const http2::Fields& more = {}) {
     return request("POST", path, std::move(content), more);
   }
-  // By any method; without content its head is all of it.
+  // Sends a request of any method. Without content its head is all of it.
   std::uint32_t ask(const std::string& method, const std::string& path, std::string content,
                     const http2::Fields& more = {}) {
     if (content.empty()) return head(method, path, more, true);
@@ -78,7 +78,7 @@ class Http2Client {
     channel_.send(http2::frame(type, flags, stream, payload));
   }
 
-  // Extended CONNECT (RFC 8441). What is sent on the stream follows with send_data().
+  // Extended CONNECT (RFC 8441). Data on the stream follows with send_data().
   std::uint32_t connect(const std::string& path, const http2::Fields& more = {}) {
     const std::uint32_t id = head("CONNECT", path, connecting(more), false);
     send_windows_[id] = http2::default_window_bytes;
@@ -103,10 +103,10 @@ class Http2Client {
     found->second.ends = ends;
     upload();
   }
-  std::function<void(std::uint32_t)> on_head;  // of a reply
+  std::function<void(std::uint32_t)> on_head;  // the head of a reply
   // Every piece of a reply's content, as it comes.
   std::function<void(std::uint32_t, Bytes)> on_content;
-  std::function<void(std::uint32_t)> on_end;  // of a reply, in order or not
+  std::function<void(std::uint32_t)> on_end;  // the end of a reply, in order or not
   bool knows_connect() const { return knows_connect_; }
 
   void open_window(std::uint32_t more) {
@@ -171,7 +171,7 @@ class Http2Client {
     const std::uint32_t id = head(method, path, more, ends);
     if (ends) return id;
     uploads_[id] = {std::move(content), true};
-    // Nothing is known of the server's windows before its SETTINGS.
+    // The server's windows are unknown before its SETTINGS.
     send_windows_[id] = http2::default_window_bytes;
     upload();
     return id;

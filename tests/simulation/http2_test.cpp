@@ -26,7 +26,7 @@ std::uint64_t count(World& world, Failure failure) {
 // More of them: KATANA_HTTP2_SEEDS.
 std::uint64_t seeds() { return number_from("KATANA_HTTP2_SEEDS", 10); }
 
-// A request, and what is expected of it.
+// A request, and the expected reply.
 struct Asked {
   std::uint32_t id;
   std::string status, content;

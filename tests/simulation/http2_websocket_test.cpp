@@ -1,5 +1,5 @@
-// WebSocket on streams of HTTP/2 (RFC 8441) through the whole stack: the same routes, windows as
-// backpressure, the end, time, and those who send from elsewhere.
+// WebSocket on streams of HTTP/2 (RFC 8441) through the whole stack. The tests are of the same
+// routes, windows as backpressure, the end, time, and senders elsewhere.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What the handlers of a test were told, and what its test makes them do.
+// The calls of the handlers of a test, and the actions that its test gives them.
 struct SocketNotes {
   Words events;
   std::function<void(WebSocket&, Bytes)> at_message;
@@ -240,7 +240,7 @@ TEST_F(Http2WebSocketTest, a_peer_that_does_not_read_fills_the_queue_and_no_more
   while (handle.send_text(std::string(1'000, 'x')) == SendOutcome::sent) ++sent;
   const auto most = static_cast<int>(session::WebSocketOptions().queue_bytes_max / 1'000);
   EXPECT_GE(sent, most);
-  EXPECT_LE(sent, most + 66);  // and what the windows took
+  EXPECT_LE(sent, most + 66);  // and the bytes that the windows took
   world().run_for(seconds(1));
   EXPECT_EQ(socket.websocket.messages().size(), 65u);
   expect_events({"open"});

@@ -237,7 +237,7 @@ class Http2IdentityClient final : public IdentityClient {
   }
 
  private:
-  // Windows open late, by what they took, so that replies wait for them.
+  // Windows open late, by the bytes that they took: replies then wait for them.
   void open_later() {
     world_.network().after(pause_, [this] {
       const bool over = ended_ >= ids_.size() + (socket_id_ != 0 ? 1 : 0);
@@ -264,7 +264,7 @@ class Http2IdentityClient final : public IdentityClient {
   std::unique_ptr<IdentityTalk> talk_;
   std::vector<std::uint32_t> ids_;
   std::uint32_t socket_id_ = 0;
-  std::map<std::uint32_t, std::size_t> opened_;  // of each stream, by so many bytes
+  std::map<std::uint32_t, std::size_t> opened_;  // bytes by which each stream opened
   std::size_t ended_ = 0;
   Duration pause_ = window_pause;
   int rounds_ = 0;

@@ -4,8 +4,8 @@
 // Borrows    the world and the faults, which must outlive it.
 // Thread     one.
 // Fails      by adding to the faults.
-// Invariant  what a client checks, it checks of every reply that is whole; that all are, only where
-//            nothing is lost and it stays.
+// Invariant  a client checks every whole reply. Only where nothing is lost and the client stays, it
+//            checks that all replies are whole.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace katana::simulation {
 
 struct IdentityClientPlan {
   std::vector<Identity> requests;
-  std::string socket_path;  // of an identity; empty: no WebSocket
+  std::string socket_path;  // path with an identity; empty: no WebSocket
   std::size_t depth = 1;    // requests on their way at once
   std::size_t content_bytes = 0;
-  std::uint32_t window = 0;  // of a stream; it opens little by little
+  std::uint32_t window = 0;  // window of a stream; it opens little by little
   bool named = false;        // replies carry X-Request-Id
 };
 

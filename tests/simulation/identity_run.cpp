@@ -18,7 +18,7 @@ namespace {
 
 using Fault = IdentityClient::Fault;
 
-// What was planned, by identity.
+// The planned requests, by identity.
 struct Known {
   Identity identity;
   std::size_t client = 0;
@@ -58,13 +58,13 @@ class Spans final : public session::ExchangeObserver {
     check_peer(known->second.client, exchange.peer());
     if (record.route != nullptr) ++ended_[identity.pattern()];
   }
-  // Of each route, so many exchanges have ended.
+  // The number of exchanges that have ended, by route.
   const std::map<std::string, std::uint64_t>& ended() const { return ended_; }
   std::size_t open() const { return begun_.size(); }
 
  private:
   void check_peer(std::size_t client, const engine::PeerAddress& peer) {
-    if (peer.size == 0) return;  // it had left before anybody asked
+    if (peer.size == 0) return;  // it had left before its address was known
     const std::string text(peer.bytes());
     const auto [place, is_new] = clients_.emplace(text, client);
     if (!is_new && place->second != client) {

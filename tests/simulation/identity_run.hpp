@@ -1,6 +1,7 @@
-// IdentityRun: many connections at once, each of whose requests carries an identity, and whatever
-// is said of a request must carry the same one: its reply, its access and slow-request records, its
-// trace, its span (begin and end of the exchange), and the route that metrics count it by.
+// IdentityRun: many connections at once, whose requests each carry an identity. The reply, the
+// records and the counts of a request must carry the same one. Records are those of access, of slow
+// requests, of the trace, and of the span (begin and end of the exchange). Metrics count the
+// request by its route.
 //
 // Owns       the world, its clients, a log and metrics.
 // Thread     one.
@@ -17,7 +18,7 @@ namespace katana::simulation {
 
 struct IdentityVerdict {
   std::vector<std::string> faults;  // empty: nothing was mixed up
-  std::string explanation;          // of a run with faults: the network's last lines
+  std::string explanation;          // for a run with faults: the network's last lines
   std::uint64_t requests = 0;
   std::uint64_t replies_checked = 0;
   std::uint64_t records = 0;  // access and slow

@@ -1,5 +1,5 @@
 // IdentityService: routes whose requests carry one identity in path, query, method, fields and
-// content, and which check, whenever they look, that all of these are of the same request.
+// body. Whenever they look, they check that all of these are of the same request.
 //
 // Owns       the faults that it found.
 // Thread     one.
@@ -30,13 +30,13 @@
 
 namespace katana::simulation {
 
-// What a request of one identity is.
+// The parts of a request of one identity.
 struct Identity {
   std::string text;    // 16 digits, drawn
   std::string method;  // as it is sent
   std::string route;   // "/plain"
   std::int64_t pause_ms = 0;
-  std::size_t repeats = 1;  // of the identity, in the reply
+  std::size_t repeats = 1;  // repetitions of the identity in the reply
 
   std::string pattern() const { return route + "/{id}"; }
   std::string target() const { return route + "/" + text + "?id=" + text; }
@@ -45,7 +45,7 @@ struct Identity {
   std::string trace() const { return text + text; }
   // For a request that has content.
   std::string content(std::size_t size) const;
-  // Of a reply that is not a failure.
+  // The text of a reply that is not a failure.
   std::string reply() const;
 };
 

@@ -138,7 +138,7 @@ std::unique_ptr<LeavingClient> make_client(World& world, bool is_http2, std::uin
   return std::make_unique<OldLeaver>(world, number);
 }
 
-// The clients of one seed, and what they are going to do.
+// The clients of one seed, and their plans.
 class LimitsRun {
  public:
   explicit LimitsRun(std::uint64_t seed)
@@ -196,7 +196,7 @@ class LimitsRun {
     static constexpr std::array<Exit, 3> exits = {Exit::reset, Exit::close, Exit::half_close};
     const Exit how = exits[random_.below(exits.size())];
     later(start, [this, number, how] { clients_[number]->leave(how); });
-    // Who has ended one side only goes at last.
+    // A client that has ended one side only closes at last.
     world_.network().after(seconds(2), [this, number] { clients_[number]->peer().close(); });
   }
   void later(std::int64_t start_us, std::function<void()> action) {

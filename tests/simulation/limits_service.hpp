@@ -1,12 +1,12 @@
-// LimitedService: routes behind every limit that a server has, whose handlers count themselves: how
-// many are at work at a time, for whom, and what they keep. What the server counts must never be
-// less, and never more than its limits.
+// LimitedService: routes behind every limit that a server has. Their handlers count how many are at
+// work at a time, for whom, and what they keep. The server's counts must never be less, and never
+// more than its limits.
 //
-// Owns       the limits, the store of idempotency keys, and what is counted.
+// Owns       the limits, the store of idempotency keys, and the counts.
 // Thread     one.
 // Fails      by the sentences of check().
-// Invariant  a handler counts from its first instruction until its frame is gone, whatever became
-//            of its client.
+// Invariant  a handler counts from its first instruction until its frame is gone, even if its
+//            client has left.
 //
 //   POST /limited/wait/{ms}    a coroutine that keeps its content and sleeps
 //   POST /limited/json/{ms}    the same with a value that was made of it
@@ -16,8 +16,8 @@
 //   GET  /limited/socket       a WebSocket connection
 //   POST /free/…               the same without a limit of concurrency
 //
-// In front of each: a coroutine, the limit, idempotency keys, and another coroutine, so that a
-// client can leave at any of them.
+// In front of each are a coroutine, the limit, idempotency keys, and another coroutine. A client
+// can leave at any of them.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ namespace katana::simulation {
 struct ServiceLimits {
   std::uint32_t running_max = 3;
   std::uint32_t waiting_max = 4;
-  std::uint32_t requests_max = 6;  // of the one client that all are
+  std::uint32_t requests_max = 6;  // for the one client that all are
   std::uint32_t streams_max = 4;
   std::size_t held_bytes_max = std::size_t{512} * 1024;
   Duration store_takes_max = milliseconds(3);
@@ -56,7 +56,7 @@ class LimitedService {
   void check_at_rest(World& world, std::vector<std::string>& faults);
 
   std::uint64_t begun() const noexcept { return begun_; }
-  std::uint64_t ended() const noexcept { return ended_; }  // that were not cut off
+  std::uint64_t ended() const noexcept { return ended_; }  // handlers that were not cut off
   std::size_t most_at_once() const noexcept { return most_; }
 
   // A handler, or a task of one, at work.

@@ -1,4 +1,4 @@
-// Limits hold whatever clients do: what was admitted counts until its work has ended.
+// Limits hold whatever clients do: admitted requests count until their work has ended.
 //
 //   KATANA_LIMITS_SEEDS  how many seeds, of all shares
 #include <fmt/format.h>

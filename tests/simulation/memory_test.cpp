@@ -1,5 +1,5 @@
-// What clients make a reactor keep outside of its pools: one limit, and the largest holders go
-// first.
+// Memory that clients make a reactor keep outside of its pools: one limit, and the largest holders
+// go first.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(HeldMemory, unfinished_contents_stay_below_the_limit_and_the_largest_are_an
   // Shed, or told so when they wanted more.
   EXPECT_EQ(world.reactor().counters().memory_shed + world.reactor().memory().refused(),
             static_cast<std::uint64_t>(refused));
-  // Who holds little is not asked to give it up.
+  // A client that holds little is not asked to give it up.
   EXPECT_EQ(small.status(), 0u);
   small.send_bytes(content_of(10'000));
   EXPECT_TRUE(small.wait_for(1, seconds(20)));
@@ -66,7 +66,7 @@ TEST(HeldMemory, unfinished_contents_stay_below_the_limit_and_the_largest_are_an
   EXPECT_EQ(world.reactor().memory().used(), 0u);
 }
 
-// Of such contents, each in 1 MiB, the limit has room for three.
+// The limit has room for three such contents, each in 1 MiB.
 constexpr std::size_t content_bytes = 1'000'000;
 
 TEST(HeldMemory, contents_that_do_not_fit_together_are_complete_one_after_another) {
@@ -120,7 +120,7 @@ TEST(HeldMemory, a_content_above_its_routes_bound_is_413_as_ever) {
   expect_rest(world);
 }
 
-// What handlers keep, for as long as their frames are there.
+// The memory that handlers keep, for as long as their frames are there.
 struct Kept {
   Kept(std::size_t& of_all, std::size_t more) : sum(of_all), bytes(more) { sum += bytes; }
   Kept(const Kept&) = delete;

@@ -1,5 +1,5 @@
-// Middleware that waits, on the sessions of both protocols: what comes meanwhile is kept or held
-// back, and the request goes on as if nothing had been in front of its handler.
+// Middleware that waits, on the sessions of both protocols. Input that comes meanwhile is kept or
+// held back, and the request goes on as if nothing had been in front of its handler.
 #include "katana/http/handlers/middleware.hpp"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t mixed_turns_max = 60'000;
 
-// Its key is RSA's and it gives no tickets, so that what is said has the same length in every run.
+// Its key is RSA's and it gives no tickets: output then has the same length in every run.
 tls::Credentials& shared_credentials() {
   static const auto made = [] {
     const tls::TestCertificate certificate({"localhost"}, true);
@@ -31,7 +31,7 @@ tls::Credentials& shared_credentials() {
   return *made;
 }
 
-// How a client ends before it has everything; or not.
+// The ways in which a client ends before it has everything; or it stays.
 enum class Leaving : std::uint8_t { stays, closes, resets };
 
 Planned draw_request(Random& random, std::size_t octets) {
@@ -69,7 +69,7 @@ class MixedClient {
   virtual std::string name() const = 0;
   virtual void begin() = 0;
   virtual Channel& channel() = 0;
-  // What is wrong whatever happened; and, of one that stays where nothing is lost, what is missing.
+  // The mistakes in any case; with `complete`, the messages that are missing, too.
   virtual void check(bool complete, std::vector<std::string>& faults) = 0;
 
   bool stays() const { return leaving_ == Leaving::stays; }
@@ -260,7 +260,7 @@ class NewClient final : public MixedClient {
   std::size_t left_to_end_ = 0;
 };
 
-// What the clients of one seed are going to do, and their doing.
+// The plans of all clients of one seed, and their execution.
 class MixedRun {
  public:
   MixedRun(std::uint64_t seed, std::size_t trace_lines_max)
@@ -305,8 +305,8 @@ class MixedRun {
     plan.messages = random_.below(25);
     plan.bytes_max = random_.chance(256) ? octets_ / 2 : 40;
     plan.depth = random_.between(1, 8);
-    // What a subscriber whose queue is full does not take ends its connection: that is as it has to
-    // be, and not for this test.
+    // Messages that a subscriber with a full queue does not take end its connection. This is
+    // correct, and not a subject of this test.
     plan.publishes = small_queue_ ? 0 : 200;
     plan.fragments = random_.chance(512);
     plan.server_closes = random_.chance(512);
@@ -355,8 +355,8 @@ class MixedRun {
   std::vector<std::unique_ptr<MixedClient>> clients_;
 };
 
-// What a connection may have: pending output, sealed output, the queues of its sockets, and a block
-// of each that is not full.
+// The most memory of a connection: pending output, sealed output, the queues of its sockets, and a
+// block of each that is not full.
 void MixedRun::check_memory(std::vector<std::string>& faults) {
   const net::ReactorOptions& reactor = world_->reactor().options();
   const std::size_t of_connection = 2 * reactor.outbox_high_bytes + reactor.sealed_high_bytes +

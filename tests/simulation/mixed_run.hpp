@@ -1,11 +1,16 @@
-// MixedRun: one seed of clients that speak different protocols to the same handlers at once:
-// HTTP/1.1 and HTTP/2, each as it stands and under TLS, and WebSocket on both.
+// MixedRun: one seed of clients that speak different protocols to the same handlers at once. They
+// are HTTP/1.1 and HTTP/2, each as it stands and under TLS, and WebSocket on both.
 //
-// What has to hold, whatever the kernel and the network do: every request is answered once, with
-// its own content; the messages of a WebSocket connection arrive at its handler and come back in
-// their order, each once, and none behind its close; what is published reaches every subscriber in
-// the publisher's order; handlers are told of open and close once; memory is bounded, and all of it
-// is given back in the end. Of who leaves, or is reset, the same holds up to then.
+// These rules hold, whatever the kernel and the network do:
+//
+//   - every request is answered once, with its own content;
+//   - the messages of a WebSocket connection arrive at its handler and come back in their order;
+//   - each of these messages comes once, and none behind the close of its connection;
+//   - a published message reaches every subscriber in the publisher's order;
+//   - handlers are told of open and close once;
+//   - memory is bounded, and all of it is given back in the end.
+//
+// For a client that leaves, or is reset, the same holds up to then.
 //
 // Allocates  as std::string does.
 // Thread     one.

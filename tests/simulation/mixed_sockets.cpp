@@ -14,8 +14,8 @@ namespace {
 constexpr const char* topic = "all";
 constexpr Bytes bye = "bye";
 
-// Echoes; now and then it waits a while before it takes the next message, as a handler does that
-// asks somebody else.
+// Echoes messages. Now and then it waits a while before it takes the next message, as a handler
+// does that asks another service.
 class EchoHandler final : public WebSocketHandler, private net::TimerEntry {
  public:
   EchoHandler(SocketNote& note, Topics& topics)

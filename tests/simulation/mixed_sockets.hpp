@@ -1,10 +1,10 @@
-// The WebSocket side of MixedRun: a handler that echoes and publishes, what it notes, and a
-// client's script.
+// The WebSocket side of MixedRun: a handler that echoes and publishes, its notes, and a client's
+// script.
 //
 // Owns       the topics, and a note for each connection.
 // Thread     one.
 // Fails      faults() says what did not hold.
-// Invariant  a message is "number:text", and its echo the same. What is published is
+// Invariant  a message is "number:text", and its echo the same. A published message is
 //            "/client/number".
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace katana::simulation {
 
-// What the handler of one client's connection was told.
+// The calls of the handler of one client's connection.
 struct SocketNote {
   int opened = 0;
   int closed = 0;
@@ -46,7 +46,7 @@ class MixedSockets {
 struct SocketPlan {
   std::size_t client = 0;
   std::uint64_t messages = 0;
-  std::size_t bytes_max = 0;    // of one
+  std::size_t bytes_max = 0;    // bytes of one message
   std::size_t depth = 1;        // messages on their way at once
   std::uint32_t publishes = 0;  // chance of each message per 1024
   bool fragments = false;
@@ -81,7 +81,7 @@ class SocketScript {
   WebSocketTalk talk_;
   std::uint64_t sent_ = 0;
   std::uint64_t echoed_ = 0;
-  std::map<std::string, std::uint64_t> heard_;  // of each publisher, the last number
+  std::map<std::string, std::uint64_t> heard_;  // the last number of each publisher
   std::string fault_;
 };
 

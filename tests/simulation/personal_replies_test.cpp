@@ -1,5 +1,5 @@
-// What personalises a reply, with what shares replies between requests, in both orders, over
-// HTTP/1.1 and HTTP/2: nothing of one client's reply reaches another.
+// Middleware that personalises a reply, with middleware that shares replies between requests, in
+// both orders, over HTTP/1.1 and HTTP/2. No part of one client's reply reaches another.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -39,7 +39,7 @@ struct TenantField {
   std::optional<std::string> x_tenant;
 };
 KATANA_DESCRIBE(TenantField, x_tenant)
-// What middleware of a program finds out.
+// The facts that the middleware of a program finds out.
 struct Member {
   std::string name;
 };
@@ -80,7 +80,7 @@ TestFields as(const std::string& who) {
           {"idempotency-key", "\"one key\""}};
 }
 
-// As eager caches are asked to keep it.
+// A reply that asks caches to keep it for long.
 Reply for_all(std::string content) {
   return Reply::html(Text(content)).with("Cache-Control", "public, max-age=60, s-maxage=60");
 }
@@ -265,7 +265,7 @@ class PersonalReplies : public ::testing::Test {
       }
     }
   }
-  // What only its client may see: what follows "page of ".
+  // The part that only its client may see: the text behind "page of ".
   static std::string secret_of(const TestReply& reply) {
     const std::size_t at = reply.content().find("page of ");
     return at == std::string::npos ? std::string() : reply.content().substr(at + 8);
@@ -301,7 +301,7 @@ TEST_F(PersonalReplies, one_client_never_gets_what_is_made_for_another_at_the_sa
   }
 }
 
-// What is on the way obeys Cache-Control alone.
+// Caches on the way obey Cache-Control alone.
 TEST_F(PersonalReplies, caches_on_the_way_are_told_not_to_share_either) {
   for_all_pairs(0, [](TestServer& server, const Sharer& sharer) {
     const TestReply ann = server.send(sharer.method, "/page", {}, as("ann"));
@@ -367,7 +367,7 @@ TEST_F(PersonalReplies, of_two_languages_that_vary_names_each_is_shared) {
   EXPECT_EQ(calls, 2);
 }
 
-// BREACH: the size of a compressed reply tells what it has in common with what an attacker adds.
+// BREACH: the size of a compressed reply tells how similar it is to text that an attacker adds.
 TEST_F(PersonalReplies, a_personal_reply_to_a_page_of_another_site_is_not_compressed) {
   for (const bool compresses_in_front : {false, true}) {
     Router router;

@@ -119,7 +119,8 @@ TEST(SlowReaders, a_whole_reply_that_does_not_fit_now_goes_out_in_pieces) {
 
 // ---- what one turn sends -----------------------------------------------------------------------
 
-// As many clients that ask for much at once. What they are sent is taken by their system, or read.
+// Clients that ask for much at once. Their system takes the bytes of the replies, or the clients
+// read them.
 class Crowd {
  public:
   Crowd(World& world, bool reads, std::size_t window) {
@@ -153,8 +154,9 @@ WorldOptions small_turns() {
   return options;
 }
 
-// What is sent at once in any case: a block for each, and the last round before the turn had sent
-// enough, of what was written in it and of what earlier ones left.
+// The bytes that are sent at once in any case. They are a block for each client, and the bytes of
+// the last round before the turn had sent enough. These were written in it, or left by earlier
+// rounds.
 std::size_t turn_bytes_bound(World& world) {
   const net::ReactorOptions& options = world.reactor().options();
   constexpr std::size_t write_bytes_max = 16 * 1024;
@@ -163,7 +165,7 @@ std::size_t turn_bytes_bound(World& world) {
 }
 
 struct Turns {
-  std::uint64_t bytes_most = 0;  // that one of them sent
+  std::uint64_t bytes_most = 0;  // the most that one of them sent
   std::uint64_t wait_most = 0;   // until /plaintext was answered; UINT64_MAX: it was not
 };
 
@@ -209,7 +211,7 @@ TEST(TurnBytes, while_the_buffers_of_many_readers_fill_13_octets_take_4_turns_at
   EXPECT_LE(seen.wait_most, 4u);
   EXPECT_GT(world.reactor().counters().output_deferrals, 0u);
   EXPECT_GE(world.reactor().counters().bytes_sent, readers * 1024 * 1024);
-  // What waits for its turn is not made before: it would only take blocks from others.
+  // A reply that waits for its turn is not made before: it would only take blocks from others.
   EXPECT_EQ(world.reactor().counters().pool_pauses, 0u);
   crowd.leave();
   expect_rest(world);

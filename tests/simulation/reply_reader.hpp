@@ -1,11 +1,11 @@
-// ReplyReader: what a client makes of the bytes it receives: whole replies, in order.
+// ReplyReader: makes whole replies of the bytes that a client receives, in order.
 //
-// Written anew instead of taken from katana/wire, so that a mistake there cannot hide itself here.
-// It reads what this server may send and calls everything else an error.
+// It does not use katana/wire: a mistake there then cannot hide here. It reads the replies that
+// this server may send and calls everything else an error.
 //
 // Owns       the replies.
 // Thread     one.
-// Fails      error() says what is wrong with the bytes; nothing is read after that.
+// Fails      error() names the mistake in the bytes; nothing is read after that.
 // Invariant  replies() are complete and in the order of the requests that expect() announced.
 #pragma once
 
@@ -42,7 +42,7 @@ class ReplyReader {
   void end();
 
   const std::vector<ReceivedReply>& replies() const noexcept { return replies_; }
-  // What has arrived of the next reply; its head is empty until it is complete.
+  // The part of the next reply that has arrived; its head is empty until it is complete.
   const ReceivedReply& partial() const noexcept { return partial_; }
   bool between_replies() const noexcept { return state_ == State::head && buffer_.empty(); }
   // 100 (Continue) received since the last final reply, and ever.

@@ -1,8 +1,8 @@
-// Requests: the words that plans are made of.
+// Requests: the parts of which plans are made.
 //
 // Allocates  as std::string does.
 // Thread     any.
-// Invariant  what is planned to come back follows from the routes of hello_world_server and Trial.
+// Invariant  the planned reply follows from the routes of hello_world_server and Trial.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ std::string content_of(std::size_t octets, std::uint64_t key = 0);
 // A head with a Host field, `fields` (whole lines), and nothing else.
 std::string head_of(std::string_view method, std::string_view target, std::string_view fields = {});
 
-// A request without content, and what is to come back.
+// A request without content, and the expected reply.
 Planned get(std::string target, std::string reply);
 Planned get(std::string target, unsigned status);
 // The same request as HEAD.
@@ -43,7 +43,7 @@ Planned refused(std::string name, std::string bytes, unsigned status);
 // ends its side.
 Planned cut_short(Planned request, std::size_t octets, unsigned status);
 
-// What the replies of hello_world_server are.
+// The replies of hello_world_server.
 std::string hello_bytes(std::size_t octets);
 
 }  // namespace katana::simulation

@@ -1,7 +1,7 @@
-// ScriptedClient: one connection of a test that says byte by byte and moment by moment what its
-// client does.
+// ScriptedClient: one connection of a test that controls its client byte by byte and moment by
+// moment.
 //
-// Owns       its end of the connection, and what it received.
+// Owns       its end of the connection, and the received bytes.
 // Borrows    the world, which must outlive it.
 // Thread     one.
 // Invariant  connected from construction on; reads whatever comes unless told otherwise.
@@ -51,7 +51,7 @@ class ScriptedClient {
     reader_.expect(request.to_head);
     peer_.send(request.head + request.content);
   }
-  // Part of a request, or what is none.
+  // Sends part of a request, or bytes that are none.
   void send_bytes(Bytes bytes) { peer_.send(bytes); }
   void expect_reply() { reader_.expect(false); }
 
@@ -88,7 +88,7 @@ inline void expect_rest(World& world) {
   EXPECT_EQ(world.faults_at_rest(), std::vector<std::string>());
 }
 
-// True: what was due at `due` happened then, give or take a tick of the wheel and the network.
+// True if the event due at `due` happened then, give or take a tick of the wheel and the network.
 inline bool happened_at(Instant moment, Instant due) {
   return moment >= due && moment <= due + milliseconds(3);
 }

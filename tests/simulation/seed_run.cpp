@@ -13,7 +13,7 @@
 namespace katana::simulation {
 namespace {
 
-// Several times what the busiest workload needs; beyond it the server spins.
+// Several times the turns of the busiest workload; beyond it the server spins.
 constexpr std::uint64_t turns_max = 25'000;
 
 std::string shortened(const std::string& text) {
@@ -24,7 +24,7 @@ std::size_t first_difference(const std::string& one, const std::string& other) {
   return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
 }
 
-// What all clients of a run did and got.
+// The sums over all clients of a run.
 struct Sum {
   std::uint64_t planned = 0;
   std::uint64_t replies = 0;
@@ -60,11 +60,11 @@ class Run {
   const Client& client(std::size_t index) const { return *clients_[index]; }
 
   void check(std::vector<std::string>& faults);
-  // `index` got what it got in the calm run, or as much of it as it could.
+  // Checks that client `index` got the same as in the calm run, or as much of it as it could.
   void compare(std::size_t index, const Run& calm, std::vector<std::string>& faults) const;
 
  private:
-  // Without faults everybody stays until the end.
+  // Without faults all clients stay until the end.
   Plan plan_of(std::size_t index) const {
     Plan plan = workload_.plans[index];
     if (!is_calm_) return plan;
@@ -89,7 +89,7 @@ bool Run::gets_everything(const Plan& plan) const {
   if (!plan.exact() || plan.breaks()) return false;
   if (is_calm_ || workload_.losses == Losses::lossless) return true;
   if (workload_.losses == Losses::lossy) return false;
-  // What a client sends behind a request that ends the connection resets it, unless the server
+  // Bytes that a client sends behind a request that ends the connection reset it, unless the server
   // lingers.
   const std::size_t count = plan.replies();
   return count == plan.requests.size() || plan.requests[count - 1].lingers;
@@ -148,7 +148,7 @@ void Run::check_counters(std::vector<std::string>& faults) {
           counters.handler_timeouts, sum.of_503);
   require(core.pool_exhausted == 0, "a pool was exhausted", core.pool_exhausted, 0);
   require(core.accepted <= clients_.size(), "accepted nobody", core.accepted, clients_.size());
-  // Of a connection that breaks, both sides know less.
+  // If a connection breaks, both sides know less.
   if (sum.broken) return;
   require(core.bytes_sent == sum.octets, "sent and received differ", core.bytes_sent, sum.octets);
   require(counters.requests <= sum.replies, "requests without reply", counters.requests,
@@ -204,7 +204,7 @@ void Run::compare(std::size_t index, const Run& calm, std::vector<std::string>& 
     if (!same_head) fail(number, fmt::format("head [{}] [{}]", one.head, other.head));
     if (one.content != other.content) fail(number, "content");
   }
-  // What broke off was on its way to being right.
+  // Content that broke off must be a prefix of the right one.
   if (count < theirs.size() && !mine.partial().head.empty() &&
       !theirs[count].content.starts_with(mine.partial().content)) {
     fail(count, "what arrived of the content");

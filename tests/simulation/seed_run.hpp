@@ -1,11 +1,11 @@
-// SeedRun: one seed's workload in the calm world and in its own, and what must be true of both.
+// SeedRun: one seed's workload in the calm world and in its own, and the rules for both.
 //
 // Owns       nothing; a run is a call.
 // Thread     one.
 // Fails      by the sentences it returns; what breaks an obligation of the reactor aborts.
 // Invariant  the verdict of a seed is the same everywhere.
 //
-// What is checked:
+// The checks:
 //   every client    replies have the status and the content that the plan knows, in order, one
 //                   for each request; nothing that is no reply comes
 //   against calm    they equal byte for byte those of the run without faults, whose bytes were not
@@ -22,7 +22,7 @@ namespace katana::simulation {
 
 struct SeedVerdict {
   std::vector<std::string> faults;  // empty: passed
-  std::string explanation;          // of the run with faults: seed, faults, trace; when it failed
+  std::string explanation;          // for a failed run with faults: seed, faults, trace
   std::uint64_t requests = 0;
   std::uint64_t turns = 0;
 };

@@ -1,13 +1,13 @@
-// SeedShare: which seeds this process runs, and the name of the present one when it dies.
+// SeedShare: the seeds that this process runs, and the name of the present one when it dies.
 //
-//   KATANA_SHARD       which of the shares, from 0
-//   KATANA_SHARDS      how many there are
-//   KATANA_SEEDS       how many seeds, of all shares
+//   KATANA_SHARD       the number of the share, from 0
+//   KATANA_SHARDS      the number of shares
+//   KATANA_SEEDS       the number of seeds, of all shares
 //   KATANA_FIRST_SEED  the first of them
 //
 // Thread     one, and one share at a time.
 // Allocates  never.
-// Fails      never: what is no number counts as 0.
+// Fails      never: text that is no number counts as 0.
 #pragma once
 
 #include <csignal>
@@ -42,9 +42,9 @@ class SeedShare {
 #endif
   }
 
-  // Of all shares.
+  // The number of seeds of all shares.
   std::uint64_t count() const noexcept { return count_; }
-  // Of this one, about.
+  // The number of seeds of this share, about.
   std::uint64_t own_count() const { return count_ / number_from("KATANA_SHARDS", 1); }
 
   // Calls `run(seed)` for each seed of the share, until one returns false.
@@ -59,7 +59,7 @@ class SeedShare {
   }
 
  private:
-  // What aborts cannot say which seed it was.
+  // Prints the seed of a run that aborts, which could not print it otherwise.
   static void name_seed() {
     const auto seed = static_cast<unsigned long long>(present_);
     std::fprintf(stderr, "simulation: seed %llu. Replay it: %s %llu\n", seed, command_, seed);

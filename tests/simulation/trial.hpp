@@ -105,7 +105,7 @@ class Trial {
 };
 
 inline constexpr std::size_t trial_literal_octets = 40'000;
-// What /ready/{n}, /text/{n}, /ticks/… and the digests of /collect are expected to answer.
+// The expected replies of /ready/{n}, /text/{n}, /ticks/… and the digests of /collect.
 std::string trial_text(std::size_t octets);
 std::string trial_ticks(std::size_t lines);
 std::string trial_digest(Bytes content);

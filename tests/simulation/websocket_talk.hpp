@@ -1,8 +1,8 @@
-// WebSocketTalk: a client's side of WebSocket once it is open, whatever carries it.
+// WebSocketTalk: a client's side of an open WebSocket, on any protocol below it.
 //
-// Owns       what it received.
+// Owns       the received messages.
 // Thread     one.
-// Fails      error() says what the server did that no server may do.
+// Fails      error() names what the server did that no server may do.
 // Invariant  answers pings, and the server's close frame once. Nothing is sent behind its own.
 #pragma once
 

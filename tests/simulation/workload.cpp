@@ -67,7 +67,7 @@ class Drawer {
   std::size_t octets_left_;
 };
 
-// As many small as large ones, and no more than is left.
+// Draws as many small as large sizes, and no more than is left.
 std::size_t Drawer::size(std::size_t most) {
   most = std::min(most, octets_left_);
   const int bits = static_cast<int>(random_.between(0, std::bit_width(most)));

@@ -1,9 +1,9 @@
-// Workload: what the clients of one seed are going to do.
+// Workload: the plans of the clients of one seed.
 //
 // Allocates  as std::string does.
 // Thread     any.
-// Invariant  a seed means the same workload everywhere. Its size follows what the faults make of
-//            it: the smaller the pieces that they deliver, the fewer bytes are sent.
+// Invariant  a seed means the same workload everywhere. The smaller the pieces that the faults
+//            deliver, the fewer bytes are sent.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace katana::simulation {
 
-// What the network of a seed may do.
+// The losses that the network of a seed may cause.
 //   lossless  nothing is lost: every client gets all of its replies
 //   closing   closing with input unread resets, and resets lose: a server that closes with care
 //             loses nothing

@@ -1,7 +1,7 @@
 // World: the whole stack, from engine to handlers, in virtual time.
 //
 // A SimNetwork, one reactor on SimEngine, and two services behind their dispatchers and protocols:
-// hello_world_server's routes and Trial's. Nothing happens but in turn() and what calls it.
+// hello_world_server's routes and Trial's. Events happen only in turn() and its callers.
 //
 // Owns       all of it.
 // Thread     one.
@@ -44,8 +44,8 @@ struct WorldOptions {
   net::ReactorOptions reactor;
   session::HttpOptions http;
   tls::Credentials* credentials = nullptr;              // borrowed
-  std::function<void(Router&)> more_routes;             // of Site::trial
-  std::optional<net::ClientLimitOptions> clients = {};  // what a client of Site::trial may have
+  std::function<void(Router&)> more_routes;             // for Site::trial
+  std::optional<net::ClientLimitOptions> clients = {};  // the limits of a client of Site::trial
   std::size_t trace_lines_max = 400;
 };
 
@@ -66,11 +66,11 @@ class World {
   session::Http2Protocol& http2(Site site) noexcept;
   const Service& service(Site site) const noexcept;
   std::uint16_t port(Site site) const;
-  // Of both protocols.
+  // The counters of both protocols together.
   session::HttpCounters http_counters() noexcept;
   Instant now() const noexcept { return network_.now(); }
 
-  // One turn, which waits for what is due next, or at most so long.
+  // Runs one turn. It waits for the next due event, or at most `wait_max`.
   void turn(Duration wait_max = seconds(3600));
   void run_for(Duration duration) { run_until(now() + duration); }
   void run_until(Instant moment);
@@ -79,7 +79,7 @@ class World {
   // Turns until nothing happens without time passing, or after so many turns.
   void run_to_rest(std::uint64_t turns_max = 1'000'000);
 
-  // What is wrong with a server that has nothing to do; empty when nothing is.
+  // The mistakes of a server that has nothing to do; empty when there are none.
   std::vector<std::string> faults_at_rest();
 
   // The most that was in use at the end of a turn.

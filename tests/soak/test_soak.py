@@ -24,7 +24,7 @@ from test_fullstack_robust import Writers, stored, wait_until  # noqa: E402
 LOAD_SECONDS = float(os.environ.get("KATANA_SOAK_S", "2"))
 LONG = LOAD_SECONDS >= 60
 REST_SECONDS = 300 if LONG else 10
-# What a process that was loaded for moments only may still be growing by: thread stacks, caches of connections.
+# The growth that a process may still have after a short load: thread stacks, caches of connections.
 SLACK_KIB = 0 if LONG else 8 * 1024
 
 pytestmark = pytest.mark.timeout(LOAD_SECONDS * 4 + REST_SECONDS + 120)
@@ -57,7 +57,7 @@ def annoy(program, seconds):
 
 
 def load(program, seconds):
-    """All of it at once; return what was acknowledged."""
+    """Run all loads at once; return the acknowledged writes."""
     writers = Writers(program, 4)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for run in [pool.submit(read_fast, program, seconds), pool.submit(annoy, program, seconds)]:

@@ -1,4 +1,4 @@
-// Statements that are right or wrong in the same way with every database. What is to be found at a
+// Statements that are right or wrong in the same way with every database. The expected finding of a
 // line stands below it: `// want RULE: words of the message`; with want-above N: N lines above.
 #include <cstddef>
 #include <cstdint>
@@ -231,7 +231,7 @@ Task<void> never_null(Database& db) {
       1);
 }
 
-// What the compiler wrote of these does not tell them apart; each has to fit one, and does.
+// The compiler's output for these does not tell them apart; each has to fit one, and does.
 Task<void> of_one_length(Database& db, std::int64_t id, std::string name) {
   (void)co_await db.query_one<User>("SELECT id, name, email FROM users WHERE email = $1", name);
   (void)co_await db.query_one<User>("SELECT id, name, email FROM users WHERE    id = $1", id);

@@ -1,5 +1,5 @@
-// Whatever the source: literals are found in the order of their places, each place lies within the
-// source, and a statement's outline ends without reading beyond its tokens.
+// Invariant for any source: literals are found in the order of their places, and each place lies
+// within the source. A statement's outline ends without reading beyond its tokens.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

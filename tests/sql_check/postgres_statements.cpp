@@ -1,4 +1,4 @@
-// Statements of PostgreSQL alone. What is to be found at a line stands below it.
+// Statements of PostgreSQL alone. The expected finding of a line stands below it.
 #include <cstdint>
 #include <optional>
 #include <string>

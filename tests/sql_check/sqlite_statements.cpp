@@ -1,4 +1,4 @@
-// Statements of SQLite alone. What is to be found at a line stands below it.
+// Statements of SQLite alone. The expected finding of a line stands below it.
 #include <cstdint>
 #include <string>
 #include <tuple>

@@ -22,7 +22,7 @@ COMPONENT = re.compile(r'^katana_component\((\w+) ABOUT "([^"]+)"\s+(MODULES|REQ
 
 
 def components(root):
-    """[(name, what it is, modules)] in the order of CMakeLists.txt."""
+    """[(name, description, modules)] in the order of CMakeLists.txt."""
     text = re.sub(r"#[^\n]*", "", (root / "CMakeLists.txt").read_text())
     return [(name, about, listed.split() if kind == "MODULES" else [])
             for name, about, kind, listed in COMPONENT.findall(text)]
@@ -32,7 +32,7 @@ class Modules:
     """The modules of CMakeLists.txt, in its order. A module may have several folders."""
 
     def __init__(self, root):
-        self.about = {}  # folder of katana/ -> what it has
+        self.about = {}  # folder of katana/ -> its description
         self.owner = {"": ""}  # folder below katana/ -> its module
         for row in ROW.finditer((root / "CMakeLists.txt").read_text()):
             module = row["module"]
@@ -54,7 +54,7 @@ class Modules:
 
 
 class Includes:
-    """Which headers include which of `headers`."""
+    """Finds the headers that include each header of `headers`."""
 
     def __init__(self, root, headers):
         known = set(headers)
@@ -116,7 +116,7 @@ class Pages:
             yield entity, known[entity.kind, entity.qualified()]
 
     def prose(self, page, text):
-        """A comment as Markdown: what is indented is code, what looks like code is marked, types are links."""
+        """A comment as Markdown: indented text is code, words that look like code are marked, types are links."""
         parts, code = [], []
         for line in [*text.split("\n"), None]:
             if line is not None and (re.match(r" {2,}\S", line) or not line and code):
@@ -260,7 +260,7 @@ class Pages:
                f"The page of a module also lists its internal headers, {len(self.internal)} in all. "
                "What counts as API, and for how long, is said in [support](../project/SUPPORT.md#what-is-api).", "",
                "Most programs include the headers of a component:", "", self.umbrella_table(page), ""]
-        folders = {}  # of katana/ -> its modules
+        folders = {}  # folder of katana/ -> its modules
         for module in filter(None, self.all_modules()):
             folders.setdefault(module.split("/")[0], []).append(module)
         for folder, modules in folders.items():
@@ -300,13 +300,13 @@ class Pages:
         folders = {}
         for module in self.all_modules():
             folders.setdefault(module.split("/")[0], []).append(self.module_navigation(module))
-        # A folder of one module is that module: a page lists the parts of what it is in alone.
+        # A folder of one module is that module: a page lists only the parts of its own section.
         return ["api/index.md", *(modules[0] if len(modules) == 1 else {folder: modules}
                                   for folder, modules in folders.items())]
 
     def module_navigation(self, module):
         paths = sorted(header.path for header in self.inside(module))
-        folders = {}  # of the module -> its headers
+        folders = {}  # folder of the module -> its headers
         for path in paths:
             folder, _, name = path.removeprefix("katana/").removeprefix(f"{module}/").rpartition("/")
             folders.setdefault(folder, []).append((name, page_of(path)))

@@ -38,7 +38,7 @@ def metric_findings(root, files):
     if index.REFERENCE not in files:
         return
     known = index.metrics_of((root / index.REFERENCE).read_text())
-    for each in files:  # of programs, which register some only with a flag
+    for each in files:  # programs register some only with a flag
         if each.startswith("apps/") and each.endswith(".cpp"):
             known |= {f"{name}_total" for name in re.findall(r'"(katana_\w+)"', (root / each).read_text())}
     for name in files:

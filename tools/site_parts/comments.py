@@ -1,7 +1,7 @@
 """A header as Doxygen is to read it.
 
-The headers have plain `//` comments, which Doxygen ignores. Those that stand before or behind a declaration become its
-own, whole and uninterpreted (\\verbatim), so that nothing in them has to be escaped. Lines keep their numbers.
+The headers have plain `//` comments, which Doxygen ignores. Comments before or behind a declaration become its own,
+whole and uninterpreted (\\verbatim): their text needs no escapes. Lines keep their numbers.
 """
 
 import re

@@ -16,7 +16,7 @@ BEFORE = 200  # characters in front of a name, where the kind of its family stan
 
 
 def kind_of(before, flag):
-    """What a family is, by the call that registers it; a row of a table has a flag: whether it is a gauge."""
+    """The type of a family, by the call that registers it; a row of a table has a flag: whether it is a gauge."""
     if flag:
         return "gauge" if flag.endswith("true") else "counter"
     found = re.findall(r"counter|histogram|gauge", before)

@@ -68,7 +68,7 @@ class Header:
 
 
 def public_headers(files):
-    """Those that are installed: cmake/install.cmake leaves out what is of tests alone."""
+    """The installed headers: cmake/install.cmake leaves out those that only tests use."""
     return [name for name in files if name.startswith("katana/") and name.endswith(".hpp")
             and not name.endswith(("_test.hpp", "_fuzz.hpp"))]
 
@@ -213,7 +213,7 @@ LIST_OF_NAMES = re.compile(rf"({NAME}(?:(?:,\s+and|,|\s+and)\s+{NAME})*):\s")
 
 
 def contract_names(summary):
-    """What the contract of a header is that of: `Path<T>, Query<T>: handler parameters …`."""
+    """The names to which the contract of a header belongs: `Path<T>, Query<T>: handler parameters …`."""
     head = LIST_OF_NAMES.match(summary)
     return set(re.findall(r"\w+", re.sub(r"<[^>]*>", "", head[1]))) if head else set()
 

@@ -11,7 +11,7 @@ LISTED = re.compile(r"docs/(?:(?:concepts|guides|operate|recipes|coming-from)/[\
 METRIC = re.compile(r"\b(?:katana|process)_[a-z0-9]+(?:_[a-z0-9]+)+\b")
 REFERENCE = "docs/reference/metrics.md"
 TABLE = re.compile(r"^\| (?:message|`detail`|reason) contains \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", re.M)
-MESSAGE_BYTES_MIN = 6  # of a part of a message that is looked for
+MESSAGE_BYTES_MIN = 6  # the shortest part of a message that is searched
 
 
 def findings(root, files):

@@ -13,7 +13,7 @@ HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?(?:[ \t]*\{#([\w-]+)\})?
 
 
 def blank(text, *patterns):
-    """The text with what the patterns match turned into spaces; offsets stay."""
+    """The text with all matches of the patterns turned into spaces; offsets stay."""
     for pattern in patterns:
         text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return text

@@ -1,4 +1,4 @@
-"""What programs say to people: records of the log, and problem documents, as the sources of katana/ have them.
+"""Messages of programs to people: records of the log, and problem documents, as the sources of katana/ have them.
 
 docs/reference/log-messages.md and errors.md list them. Their first columns are made of the sources; the last one is
 written by hand, and stays while its message does.
@@ -54,7 +54,7 @@ def records(root, files):
 
 
 def types(root, files):
-    """Name -> (URI, status, when it is sent, what the client can do) of each type of problem that KATANA makes."""
+    """Name -> (URI, status, when it is sent, remedy of the client) of each type of problem that KATANA makes."""
     if TYPES not in files:
         return {}
     found = {}
@@ -128,7 +128,7 @@ def listed(root, files, name):
 
 
 def table(root, files, name):
-    """The table of a page anew: what was written of messages that are still there stays."""
+    """The table of a page anew: hand-written text of messages that are still there stays."""
     kept = rows_of((root / name).read_text())
     return markdown.table(list(PAGES[name][1]),
                           [[first, words.replace("|", "\\|"), kept.get((first, words), "").replace("|", "\\|")]

@@ -1,4 +1,4 @@
-"""What readers find: texts of pages, words for them, and queries with the page that has to be among the first three.
+"""The search of the site: texts of pages, words for them, and queries with a page that must be among the first three.
 
 The texts stand once in the site, as a script, which a page may read from disk and over HTTP. The queries of
 docs/site/search.toml are asked of the site that was built, by the worker that its pages use, in Node.

@@ -14,7 +14,7 @@ NOTE = re.compile(r"\s*Note over (\w+)(?:,(\w+))?: (.+)")
 LETTER = 6.2  # pixels, the mean of a sans-serif font of LINE pixels
 LINE = 14  # pixels from a line of text to the next
 LANE = 104  # pixels from a participant to the next
-CHARACTERS = 16  # of a line between two neighbours
+CHARACTERS = 16  # in a line between two neighbours
 MARGIN = 58  # pixels left of the first lane and right of the last
 HEAD = 40  # pixels of height, of the participants' boxes
 

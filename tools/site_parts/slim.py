@@ -8,7 +8,7 @@ import re
 
 KEPT = re.compile(r"(<(pre|textarea|script|style)\b.*?</\2>)", re.S)
 COMMENT = re.compile(r"<!--.*?-->", re.S)
-# Beside one of these tags white space is not shown; between words and inline tags it is.
+# White space beside one of these tags is not shown; between words and inline tags it is.
 BLOCKS = "article|aside|body|dd|div|dl|dt|footer|form|h[1-6]|head|header|hr|html|input|label|li|link|main|meta|nav|" \
          "ol|p|section|svg|table|tbody|td|th|thead|title|tr|ul"
 AFTER_BLOCK = re.compile(rf"(</?(?:{BLOCKS})\b[^<>]*>)\s+")

@@ -1,4 +1,4 @@
-"""Which page stands where: the documents of the tree, what they link to, and the navigation."""
+"""The place of each page: the documents of the tree, the files that they link to, and the navigation."""
 
 import fnmatch
 import os
@@ -17,7 +17,7 @@ FOLDERS = {"docs/decisions": "decisions/index.md", "docs/figures": "figures/inde
            "docs/recipes": "recipes/index.md", "docs/coming-from": "coming-from/index.md",
            "docs/concepts": "concepts/request-flow.md", "docs/tutorial": "tutorial/index.md",
            ".": "project/README.md"}
-SHOWN_FILE_BYTES_MAX = 200_000  # of a file that a document links to, and that becomes a page
+SHOWN_FILE_BYTES_MAX = 200_000  # the largest linked file that becomes a page
 
 
 def tracked(root):
@@ -120,7 +120,7 @@ class Stage:
         return text
 
     def place_of(self, path):
-        """Where a file or folder of the tree is in the site; it is added if it is not a document. None: nowhere."""
+        """The place of a file or folder in the site; it is added if it is not a document. None: nowhere."""
         if path in self.documents:
             return self.documents[path]
         if path in FOLDERS:

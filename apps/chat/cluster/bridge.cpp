@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned claim_bits = 48;
 constexpr Duration drain_look = milliseconds(5);
 constexpr std::size_t histories_max = 1024;
-// Of each place, rooms that have been there.
+// The number of former rooms that are kept for each place.
 constexpr std::uint32_t places_kept = 8;
 
 HubOptions own_options(HubOptions options) {
@@ -78,14 +78,14 @@ Result<void> Bridge::start() {
   return {};
 }
 
-// Everybody leaves when a reactor drains; what they said last has been handed over by then.
+// All members leave when a reactor drains; their last lines have been handed over by then.
 Task<void> Bridge::stop_when_drained() {
   co_await reactor_->drain_begun().wait();
   do {
     co_await net::sleep_for(drain_look);
     take_changes();
   } while (!rooms_.empty());
-  // What they said last was posted before they left.
+  // The last lines of the members were posted before the members left.
   co_await net::sleep_for(drain_look);
   hub_.flush_for_end();
   node_.stop(reactor_->now());
@@ -129,7 +129,7 @@ void Bridge::release(Bytes name) {
 }
 
 void Bridge::on_doorbell() noexcept {
-  if (reactor_ == nullptr) return;  // a reactor that is destroyed runs what was posted to it
+  if (reactor_ == nullptr) return;  // a reactor that is destroyed runs its posted messages
   {
     const std::lock_guard lock(mutex_);
     rung_ = false;
@@ -158,7 +158,7 @@ void Bridge::take_changes() {
   for (ChangedRoom& each : directory_.take_changed(options_.cluster.names_max)) {
     if (each.members > 0) {
       Room& room = rooms_[each.name];
-      // Of a room that has ended and begun again the old place knows nothing any more.
+      // The old place is not valid for a room that has ended and begun again.
       if (room.key != each.key) {
         room.outward = false;
         room.untold = UINT64_MAX;
@@ -205,7 +205,7 @@ const Bridge::Place* Bridge::find_place(RoomKey key) const {
 // A batch of a reactor here.
 void Bridge::on_relayed(const Relayed& relayed, Batch& batch) {
   const Place* const place = find_place(relayed.room);
-  if (place == nullptr) {  // so many rooms have ended there that no server knows its name
+  if (place == nullptr) {  // too many rooms have ended there: no server knows its name
     counters_.not_published.add(relayed.messages);
     return;
   }
@@ -241,7 +241,7 @@ Result<bus::Subscription> Bridge::subscribe(const std::string& subject, bus::Han
   return bus_.subscribe(subject, std::move(handler), std::move(options));
 }
 
-// The numbers of the streams say what it was, as soon as the others have told theirs.
+// The numbers of the streams say which messages were lost, as soon as the others have told theirs.
 void Bridge::on_notice(const bus::Notice& notice) {
   if (options_.observer != nullptr && notice.kind != bus::NoticeKind::missed) {
     options_.observer->on_bus_notice(bus::name_of(notice.kind));
@@ -361,7 +361,7 @@ void Bridge::set_outward(Bytes name) {
   const auto found = rooms_.find(name);
   if (found == rooms_.end() || std::exchange(found->second.outward, true)) return;
   directory_.set_outward(found->second.key, index_);
-  // In this order: what is said from here on has a greater number, and is relayed.
+  // In this order: messages from here on have a greater number, and are relayed.
   if (hub_options_.history != nullptr) found->second.untold = hub_options_.history->newest();
 }
 

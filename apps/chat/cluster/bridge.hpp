@@ -1,4 +1,4 @@
-// Bridge: takes what is said on this server to the others of its chat over the bus, and back.
+// Bridge: takes messages of this server to the others of its chat over the bus, and back.
 //
 //   hub ──relay──> the bridge's hub ──> Bus "chat.room.lobby" ──> bridge of another server
 //                                                                    │ relays
@@ -8,20 +8,20 @@
 //   PREFIX.all         frames for all (frame.hpp)
 //   PREFIX.to.ID       frames for one server
 //
-// A batch goes out as it was framed: the block that the recipients here have is the payload, and
-// one message serves all servers. What comes in is given to the members here as a batch of another
-// reactor would be, within the same bounds: it waits in relays, and what these cannot take is
-// counted as missed, and told.
+// A batch goes out as it was framed. The block that the recipients here have is the payload, and
+// one message serves all servers. A message that comes in is given to the members here like a batch
+// of another reactor, within the same bounds. It waits in relays. Messages that the relays cannot
+// take are counted as missed, and the members are told.
 //
-// Owns       its hub, its node, what it knows of others.
+// Owns       its hub, its node, and its knowledge of other servers.
 // Borrows    the bus, the directory and the history, which outlive it; its reactor, from attach()
 //            to end(); the hubs.
 // Thread     its reactor's; claim(), release() and counters() any.
-// Allocates  for control frames; a block for what comes in little pieces.
-// Fails      std::bad_alloc. What the bus does not take is counted, and the others tell it as
-//            missed.
-// Invariant  what one member says is published in its order, and given to members here in the
-//            order of its server. What this server said does not come back.
+// Allocates  for control frames; a block for small messages that come in.
+// Fails      std::bad_alloc. Messages that the bus does not take are counted, and the other servers
+//            report them as missed.
+// Invariant  the messages of one member are published in their order, and given to members here in
+//            the order of their server. A message of this server does not come back.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@
 
 namespace katana::chat::cluster {
 
-// Is told of what somebody who runs the servers would like to know, on the bridge's reactor.
+// Receives events for operators, on the bridge's reactor.
 class BridgeObserver {
  public:
   // `missing_s` above 0: it is back, and was not heard for so long.
@@ -57,7 +57,7 @@ class BridgeObserver {
 // Fixed when the Bridge is made.
 struct BridgeOptions {
   ClusterOptions cluster = {};         // its id, name and slot, and how long it waits
-  std::string prefix = "chat";         // of its subjects: one chat on a bus that has several
+  std::string prefix = "chat";         // prefix of its subjects: separates chats on one bus
   BridgeObserver* observer = nullptr;  // borrowed; null: not told
 };
 
@@ -70,10 +70,10 @@ struct BridgeCounters {
   Count received;           // messages of members elsewhere, once each
   Count received_batches;   // messages of the bus that these were
   Count received_bytes;     // their payloads, without headers
-  Count overflowed;         // of these, what the reactors here were too far behind for
+  Count overflowed;         // the part of these for which the reactors here were too far behind
   Count copied;             // batches that came in blocks much larger than they are
   Count malformed;          // messages of the bus that are none of a chat
-  Count histories;          // that another server was asked for
+  Count histories;          // requests to other servers
 };
 
 class Bridge final : public NameAuthority, private NodeHost, private BatchTap, private Turn {
@@ -87,19 +87,19 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
   Hub& hub() noexcept { return hub_; }
   // The hubs of the reactors, by index. Its reactor is the first one's. Before any runs.
   void attach(net::Reactor& reactor, const std::vector<Hub*>& hubs);
-  // On its reactor's thread, or before any runs: it subscribes and says that it is there. The
-  // others are told that it stops once the reactor drains and everybody has left.
+  // Subscribes, and says that this server is there. On its reactor's thread, or before any runs.
+  // The others are told that it stops once the reactor drains and all members have left.
   Result<void> start();
   // REQUIRED when the reactors have stopped, before the first of them is destroyed.
   void end() noexcept;
 
-  // What its node counts; read from any thread.
+  // The counters of this server's node; read from any thread.
   NodeCounters& node_counters() noexcept { return node_.counters(); }
   // For the bus; any thread.
   BridgeCounters& counters() noexcept { return counters_; }
   // The number that this server has now, 0 to 999. Its reactor's thread.
   std::uint16_t slot() const noexcept { return node_.slot(); }
-  // Who is on the other servers. Its reactor's thread, but for add_to().
+  // The members on the other servers. On the reactor's thread, except add_to().
   const Roster& roster() const noexcept { return roster_; }
   // Messages of the room that another server is known to have published: each was given to the
   // members here, or told as missed. Its reactor's thread.
@@ -124,11 +124,12 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
     bus::Subscription subscription;
     bool outward = false;
     bool history_asked = false;
-    // What the room's history had when others began to be told: no stream has it.
+    // The number of the last entry in the room's history when the bridge began to tell others. No
+    // stream has the entries up to it.
     std::uint64_t untold = UINT64_MAX;
   };
-  // What a key of the directory stands for, or stood for lately: the last words of a room that has
-  // ended may still be on their way from another reactor.
+  // The room that a key of the directory stands for, or stood for lately. The last messages of a
+  // room that has ended may still be on their way from another reactor.
   struct Place {
     std::string name;
     std::string subject;
@@ -200,7 +201,7 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
   std::vector<bus::Subscription> subscriptions_;
   std::string subject_all_;
   std::uint64_t last_history_ = 0;
-  std::map<std::uint64_t, std::string> histories_;  // that were asked for: the room, by token
+  std::map<std::uint64_t, std::string> histories_;  // requested rooms, by token
 
   std::mutex mutex_;  // guards what follows
   std::vector<Wish> wishes_;

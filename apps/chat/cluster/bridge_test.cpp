@@ -1,5 +1,5 @@
-// Bridges of several servers on one simulated bus, in virtual time: what is said here is heard
-// there, once, or told as missed.
+// Bridges of several servers on one simulated bus, in virtual time. A message here is heard there
+// once, or told as missed.
 #include "apps/chat/cluster/bridge.hpp"
 
 #include <atomic>
@@ -130,7 +130,7 @@ class Server {
   std::vector<std::unique_ptr<TestMember>> members;
 
  private:
-  // The first to go: what was posted to it runs then.
+  // Destroyed first: it then runs its posted messages.
   std::unique_ptr<TestReactor> reactor_;
 };
 
@@ -340,7 +340,7 @@ TEST_F(BridgeTest, is_told_of_names_and_rooms_by_any_thread_also_when_it_ends) {
   std::this_thread::yield();
   ends = true;
   for (std::thread& each : threads) each.join();
-  a.reactor().turn({});  // what was posted to it before finds nothing to do
+  a.reactor().turn({});  // messages posted before find nothing to do
   SUCCEED();
 }
 

@@ -1,5 +1,5 @@
-// Invariant: whatever comes from the bus, a frame is read or refused, nothing beyond its bytes is
-// read, and a node that is given it stays within its bounds and answers the next one.
+// Invariant: a frame with any bytes from the bus is read or refused, and no byte beyond it is read.
+// A node that is given the frame stays within its bounds and answers the next one.
 //
 // The input is a list of frames: two bytes of length before each. A byte in front says whether
 // a stamp follows in place of a frame.
@@ -33,7 +33,7 @@ class Host final : public NodeHost {
   int decided = 0;
 
  private:
-  // What a node says is always a frame.
+  // Every output of a node is a valid frame.
   static void check(Bytes frame) { KATANA_CHECK(read_head(frame).has_value()); }
 };
 
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   now = now + seconds(10);
   node.on_deadline(now);
-  // A claim is decided, whichever server answers.
+  // Every claim is decided, whether the servers answer or not.
   KATANA_CHECK(host.decided == 1);
   node.stop(now);
   return 0;

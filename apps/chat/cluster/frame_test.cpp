@@ -1,4 +1,4 @@
-// Frames come out as they went in, and what is none is refused.
+// Frames come out as they went in, and other bytes are refused.
 #include "apps/chat/cluster/frame.hpp"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,8 @@ Node::Other* Node::hear(NodeId from, Instant now) {
   auto found = others_.find(from);
   const bool is_full = nodes_alive_ + 1 >= options_.nodes_max;
   if (found == others_.end()) {
-    // Those that said goodbye are remembered for a while: as many as there may be, and no more.
+    // Servers that said goodbye are remembered for a while: at most as many as there may be
+    // servers.
     if (is_full || others_.size() >= 2 * options_.nodes_max + options_.departed_max) {
       counters_.refused.add(1);
       return nullptr;
@@ -326,7 +327,8 @@ void Node::send_snapshot(NodeId to, Other& other, Instant now) {
   in_portions(names, name_bytes, [&](std::vector<NameRecord> portion) {
     parts.emplace_back().names = std::move(portion);
   });
-  // Of every room that the other has, and of those that have ended, too: it may have missed that.
+  // The positions of every room that the other server has, and of rooms that have ended: it may
+  // have missed the end.
   std::vector<Position> positions = outgoing_.all();
   for (const std::string& room : roster_.rooms_of(to)) {
     if (outgoing_.position(room) == 0) positions.push_back({0, room, 0});
@@ -360,7 +362,7 @@ void Node::apply(NodeId from, RoomRecord record, std::vector<Position>& asked) {
   const std::uint32_t before = roster_.set(from, std::move(record));
   if (!has_members) return;
   update_outward(room);
-  // From here on it is told what is said there: it has to know where that begins.
+  // From here on it is told the messages there. It has to know where they begin.
   if (before == 0) asked.push_back({0, room, outgoing_.position(room)});
 }
 
@@ -370,8 +372,8 @@ void Node::answer_positions(NodeId to, const std::vector<Position>& positions) {
   });
 }
 
-// Once it is on it stays for as long as the room does: a server that is cut off is told what it
-// missed.
+// Once it is on it stays on for as long as the room exists. A server that is cut off is told how
+// many messages it missed.
 void Node::update_outward(Bytes room) {
   const auto found = rooms_.find(room);
   if (found == rooms_.end() || found->second.outward) return;
@@ -450,7 +452,7 @@ bool Node::is_before(Bytes room, const HistoryEntry& entry) {
     return own != rooms_.end() && entry.first < own->second.began;
   }
   const auto found = others_.find(entry.origin);
-  // Of a server that is gone nothing comes any more.
+  // No message arrives any more from a server that is gone.
   return found == others_.end() ||
          found->second.streams.is_before(room, entry.first, entry.first + entry.messages);
 }
@@ -479,7 +481,7 @@ void Node::beat(Instant now) {
   wake_at(beat_due_);
 }
 
-// What is told with this heartbeat: of this server, and of those that have departed.
+// The positions told with this heartbeat: those of this server, and of departed servers.
 std::vector<Position> Node::lately() const {
   const std::uint64_t since = rounds_ > rounds_told ? rounds_ - rounds_told : 0;
   std::vector<Position> positions = outgoing_.moved_since(since);
@@ -624,7 +626,8 @@ void Node::decide_due_claims(Instant now) {
   }
 }
 
-// Somebody has it there. Of two that took it without knowing of each other the earlier keeps it.
+// A client of another server has the name. If two took it without knowing of each other, the
+// earlier one keeps it.
 void Node::on_name_held(NodeId from, const NameRecord& name) {
   const auto found = names_.find(name.name);
   if (found == names_.end()) return;

@@ -1,27 +1,27 @@
-// Node: one server among those of a chat: who else is there, who is where, how far everybody is.
+// Node: one server of a chat. It knows the other servers, their members, and the progress of each.
 //
 //   unknown ──frame──> heard ──snapshot──> synced ──a version is missing──> heard
 //                        │                   │
 //                        └──── silence ──────┴──> departed ──frame──> heard
 //                        └──── goodbye ──────┴──> forgotten
 //
-// Every server tells the others what has changed in its rooms, with a version that each change
-// moves on; a server that has missed one asks for a snapshot of all. Heartbeats carry the
-// version, so that a change that was lost is missed half a second later.
+// Every server tells the others the changes in its rooms, with a version that each change
+// increments. A server that has missed a change asks for a snapshot of everything. Heartbeats carry
+// the version: a lost change is noticed half a second later.
 //
-// A server that is silent for too long is departed: it has no clients any more. Those that are left
-// tell one another how far they have heard it, so that what only some have heard is known to be
-// missing by the others. Its positions are kept: if it was only cut off, they say how much was
-// missed when it is back.
+// A server that is silent for too long is departed: its clients count as gone. The remaining
+// servers tell one another how far they have heard it. If only some heard a message, the others
+// then know that it is missing. The positions of a departed server are kept. If it was only cut
+// off, they say how much was missed when it is back.
 //
-// Owns       what it knows.
+// Owns       its knowledge of the other servers.
 // Borrows    its host and its roster.
 // Thread     one; it is told the time.
 // Allocates  as it hears of servers, rooms and names.
-// Fails      std::bad_alloc. A frame that is none is counted and ignored.
-// Invariant  of each stream of another server (streams.hpp) every message is delivered or told as
-//            missing, once, from the first position that was heard on. Two servers that hear each
-//            other and both have a number or a name agree on who keeps it.
+// Fails      std::bad_alloc. A frame that is not valid is counted and ignored.
+// Invariant  every message of another server's stream (streams.hpp) is delivered or told as
+//            missing, once, from the first position that was heard. Two servers that hear each
+//            other and both have a number or a name agree on the one that keeps it.
 #pragma once
 
 #include <cstdint>
@@ -43,41 +43,42 @@ struct NodeCounters {
   Count nodes;             // present number of others
   Count remote_members;    // present number
   Count departures;        // servers that were silent for too long
-  Count returns;           // of these, that were back
+  Count returns;           // departed servers that came back
   Count missed;            // messages of others that did not come
-  Count late;              // that came when they had been told as missing, or twice
+  Count late;              // messages that came twice, or after they had been told as missing
   Count malformed;         // frames that are none
   Count refused;           // frames of servers above the limit
   Count syncs;             // snapshots that were asked for
   Count claims;            // names that were asked for
-  Count claims_denied;     // that somebody had
-  Count claims_unheard;    // that were granted although not all had answered
+  Count claims_denied;     // names that another member had
+  Count claims_unheard;    // names that were granted although not all had answered
   Count number_conflicts;  // numbers given up to another server
   Count name_conflicts;    // names likewise
   Count forgotten;         // positions that were dropped to make room
 };
 
-// What a Node does and tells: on its thread, within the calls of it.
+// The actions and notices of a Node. They run on its thread, within calls of the Node.
 class NodeHost {
  public:
   // To all others; to one.
   virtual void broadcast(Bytes frame) = 0;
   virtual void send(NodeId to, Bytes frame) = 0;
-  // The room has members here, or has none any more: what is said in it elsewhere is wanted.
+  // The room has members here, or has none any more: subscribes to it, or ends the subscription.
   virtual void watch(Bytes room) = 0;
   virtual void unwatch(Bytes room) = 0;
-  // What is said in the room here is to be told to said(), for as long as the room exists.
+  // Messages of members here in this room have to be passed to said(), for as long as the room
+  // exists.
   virtual void set_outward(Bytes room) = 0;
   virtual void on_missed(Bytes room, std::uint64_t messages) = 0;
   virtual void on_claim_decided(std::uint64_t token, Bytes name, bool granted) = 0;
   // The member that has the name here loses it: another server's member had it before.
   virtual void on_name_lost(Bytes name) = 0;
   virtual void on_slot(std::uint16_t before, std::uint16_t now) = 0;
-  // As operators are told. `missing_s`: a server that is back was not heard for so long.
+  // Notices for operators. `missing_s`: the time for which a server that is back was not heard.
   virtual void on_came(Bytes name, double missing_s) = 0;
   virtual void on_went(Bytes name, bool was_told) = 0;
   virtual void on_slot_twice(Bytes name, std::uint16_t slot) = 0;
-  // So many members of the room are gone with their server.
+  // `members` members of the room are gone together with their server.
   virtual void on_members_gone(Bytes room, std::uint32_t members) = 0;
 
  protected:
@@ -98,29 +99,29 @@ class Node {
   void on_deadline(Instant now);
   Instant deadline() const noexcept { return deadline_; }
 
-  // Somebody came, went or took a name here; members of 0: the room is empty.
+  // A member came, left or took a name here; members of 0: the room is empty.
   void on_local_room(RoomRecord record, Instant now);
-  // How what was said is to be published.
+  // The way in which messages have to be published.
   struct Said {
     std::uint64_t first = 0;  // BatchStamp::first
     bool wanted = false;      // another server has members there
   };
-  // Members here said so many messages in the room: their numbers are taken.
+  // Members here sent `messages` messages in the room. Returns the numbers that they take.
   Said said(Bytes room, std::uint32_t messages);
-  // What another server has said arrived.
+  // A batch of another server arrived.
   IncomingStreams::Arrival arrived(Bytes room, const BatchStamp& stamp, Instant now);
-  // Of another server's history of a room that has members here: the members here were not given
-  // it, and are not going to be.
+  // True if the members here were not given this entry of another server's history, and will not
+  // be. The room has members here.
   bool is_before(Bytes room, const HistoryEntry& entry);
 
   // Decided by on_claim_decided(), at once or within claim_timeout.
   void claim_name(std::uint64_t token, Bytes name, Instant now);
   void release_name(Bytes name);
 
-  // Of another server's stream, from the first position that was heard on.
+  // The positions of another server's stream, counted from the first position that was heard.
   IncomingStreams::Heard heard(NodeId node, Bytes room) const;
 
-  // Of this run, as ClusterOptions has it.
+  // The id of this run of the server, from ClusterOptions.
   NodeId id() const noexcept { return options_.id; }
   // The number of this server now, 0 to 999; NodeHost::on_slot() tells of another.
   std::uint16_t slot() const noexcept { return slot_; }

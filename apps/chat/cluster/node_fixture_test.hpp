@@ -1,7 +1,7 @@
-// NodeNet: nodes that send frames to one another on a network of delays, losses and cuts, in
-// virtual time, and what each of them was told.
+// NodeNet: nodes that exchange frames on a network of delays, losses and cuts, in virtual time. It
+// records the notices that each node gives.
 //
-// Owns       its nodes and what is under way.
+// Owns       its nodes and the frames that are under way.
 // Thread     one.
 // Invariant  the same seed and the same calls give the same run. Between two nodes frames keep
 //            their order.
@@ -26,7 +26,7 @@ class NodeNet {
     bool granted = false;
   };
 
-  // What stands around a node.
+  // The surroundings of one node.
   class Server final : public NodeHost {
    public:
     Server(NodeNet& net, const ClusterOptions& options)
@@ -43,7 +43,7 @@ class NodeNet {
         record.first.push_back({node().slot() + 1000ULL, "USER" + std::to_string(id_)});
       node().on_local_room(std::move(record), net_.now);
     }
-    // As its members do: the others get it, and those here.
+    // A message of a member: the members of the others get it, and those here.
     void say(const std::string& room, std::uint32_t messages = 1) {
       ++said_batches;
       if (!outward.contains(room)) return;

@@ -1,4 +1,4 @@
-// Nodes on a network in virtual time: who is there, what was missed, whose name it is.
+// Nodes on a network in virtual time: the servers that are there, missed messages, owners of names.
 #include "apps/chat/cluster/node.hpp"
 
 #include <gtest/gtest.h>
@@ -229,7 +229,7 @@ TEST_F(NodeTest, who_took_a_name_first_keeps_it_after_a_partition) {
 
 TEST_F(NodeTest, two_servers_with_a_slot_agree_on_who_keeps_it) {
   start_three();
-  // Of one name, so of one slot; the one that was there first keeps it.
+  // Servers of one name choose the same slot; the one that was there first keeps it.
   const std::uint16_t kept = server(1).node().slot();
   net_.add("b:1");
   net_.run_for(seconds(1));

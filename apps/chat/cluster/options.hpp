@@ -25,24 +25,25 @@ constexpr std::uint16_t default_slot(Bytes name) noexcept {
 struct ClusterOptions {
   // For this run; random, and not 0.
   NodeId id = 0;
-  // Of this server, in logs and to choose a slot by: the same after a restart. 1 to 255 bytes.
+  // The name of this server in logs, and the base of its slot: the same after a restart. 1 to 255
+  // bytes.
   std::string name;
-  // Fixed by who runs the servers, who then sees to it that no two have the same. None: chosen, and
-  // given up to the server that chose it earlier.
+  // A slot fixed by the operator, who makes sure that no two servers have the same. None: the
+  // server chooses one, and gives it up to a server that chose it earlier.
   std::optional<std::uint16_t> slot;
-  // Of the wall clock, when `now` was 0: what is compared between servers.
+  // The wall-clock time at which `now` was 0, for comparison between servers.
   std::int64_t epoch_ms = 0;
-  // A server says so often that it is there.
+  // The time between two heartbeats.
   Duration heartbeat = milliseconds(500);
   // One that has said nothing for so long is gone, and with it who was there.
   Duration expiry = seconds(3);
   // The others hear of who comes and goes at most so late; of the first in a room at once.
   Duration presence_interval = milliseconds(100);
-  // A name is somebody's when all others have agreed, or have said nothing for so long.
+  // A name is granted when all other servers have agreed, or have been silent for this time.
   Duration claim_timeout = milliseconds(400);
-  // What a server said that it has sent may be on its way for so long.
+  // The time that a message may be on its way after its server said that it was sent.
   Duration gap_grace = milliseconds(300);
-  // Servers, this one included; of another that comes nothing is taken.
+  // The most servers, this one included. Frames of further servers are ignored.
   std::uint32_t nodes_max = 128;
   // For one other server.
   std::uint32_t rooms_max = 16 * 1024;
@@ -51,7 +52,7 @@ struct ClusterOptions {
   // Servers that are gone, whose positions are kept in case that they were only cut off.
   std::uint32_t departed_max = 256;
 
-  // When everybody knows that a server is gone, after it was killed.
+  // The time from the kill of a server until all others know that it is gone.
   Duration gone_after_max() const noexcept { return {expiry.ns + heartbeat.ns}; }
 };
 

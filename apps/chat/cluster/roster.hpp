@@ -1,11 +1,11 @@
-// Roster: who is where on the other servers of a chat, as they have told.
+// Roster: the members on the other servers of a chat, as these have told.
 //
-// Owns       for each room of others how many members each server has in it, and the names of the
+// Owns       for each room of others the number of members on each server, and the names of the
 //            first.
 // Thread     one writes; add_to() any.
 // Allocates  for each room and name that is told.
 // Fails      std::bad_alloc.
-// Invariant  who is hidden counts for no server that asks, and is known again when shown.
+// Invariant  a hidden server counts in no answer, and is known again when shown.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ class Roster final : public RemoteMembers {
   void set_hidden(NodeId node, bool hidden);
   void remove(NodeId node);
 
-  // Those in which the server has members, hidden or not.
+  // The rooms in which the server has members, hidden or not.
   std::vector<std::string> rooms_of(NodeId node) const;
-  // That the server has told of, hidden or not; 0: none.
+  // The members that the server has told of, hidden or not; 0: none.
   std::uint32_t members_of(NodeId node, Bytes room) const;
-  // Of rooms_of().
+  // The number of rooms in rooms_of().
   std::size_t rooms_count(NodeId node) const;
-  // Of all servers that are not hidden.
+  // The members of all servers that are not hidden.
   std::uint64_t members() const;
   // The server, not hidden, with the most members in the room; 0: none.
   NodeId most_in(Bytes room) const;

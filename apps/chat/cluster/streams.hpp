@@ -1,16 +1,16 @@
-// Streams: how far each server is in each room, so that what is lost between two is known exactly.
+// Streams: how far each server is in each room. Losses between two servers are then known exactly.
 //
-// A server numbers what is said in a room by its members, from 0 on: a stream. A frame says where
-// it begins; a receiver of one that begins later than the one before ended knows how many messages
-// are missing. What was lost at the end is known by the positions that the server tells with its
-// heartbeats, or that others tell of it once it is gone.
+// A server numbers the messages of its members in a room, from 0 on: this is a stream. A frame says
+// where it begins. If it begins later than the one before ended, the receiver knows how many
+// messages are missing. A loss at the end of a stream shows in the positions that the server tells
+// with its heartbeats. Once the server is gone, the others tell its positions.
 //
 // Owns       names of rooms and numbers.
 // Thread     one.
 // Allocates  for each stream that is new.
 // Fails      std::bad_alloc.
-// Invariant  of each stream a message is either delivered or told as missing, once, from the first
-//            position that was heard on. Nothing is delivered behind a later message.
+// Invariant  each message of a stream is either delivered or reported as missing, once, from the
+//            first position that was heard. No message is delivered after a later one.
 #pragma once
 
 #include <algorithm>
@@ -24,17 +24,17 @@
 
 namespace katana::chat::cluster {
 
-// What this server has said, by room.
+// The streams of this server, by room.
 class OutgoingStreams {
  public:
-  // Rooms whose position is kept after their members have left, in case that somebody missed the
-  // end: at least so many, the others by age.
+  // `streams_max`: positions that are kept at least after the members of their rooms have left, in
+  // case that a server missed the end. Others are forgotten by age.
   explicit OutgoingStreams(std::size_t streams_max) : streams_max_(streams_max) {}
 
   // The position before the messages.
   std::uint64_t note(Bytes room, std::uint32_t messages, std::uint64_t beat);
   std::uint64_t position(Bytes room) const;
-  // Of rooms that have moved since heartbeat number `beat`.
+  // The positions of rooms that have moved since heartbeat number `beat`.
   std::vector<Position> moved_since(std::uint64_t beat) const;
   std::vector<Position> all() const { return moved_since(0); }
   // Streams that were forgotten to make room.
@@ -52,7 +52,7 @@ class OutgoingStreams {
   std::map<std::string, Stream, std::less<>> streams_;
 };
 
-// What another server has said, as it was heard, by room; of rooms that have members here.
+// The streams of another server as they were heard, by room; only rooms that have members here.
 class IncomingStreams {
  public:
   // Positions; both 0: there is no stream.
@@ -63,7 +63,7 @@ class IncomingStreams {
     std::uint64_t messages() const noexcept { return next - began; }
   };
   struct Arrival {
-    bool fresh = false;         // else it was delivered or told as missing before
+    bool fresh = false;         // false: the batch was delivered, or told as missing, before
     std::uint64_t missing = 0;  // between it and the one before
   };
   // REQUIRES that the room has members here.
@@ -72,9 +72,11 @@ class IncomingStreams {
   void begin(Bytes room, std::uint64_t next) {
     (void)streams_.try_emplace(std::string(room), next);
   }
-  // The server is so far. What is missing then is told by tell_due(), if it has not come by then.
+  // The server says that it has reached `next`. tell_due() reports messages that are still missing
+  // at `due`.
   void claim(Bytes room, std::uint64_t next, Instant due);
-  // Calls `tell(room, missing)` for what has not come in time. Returns when the next is due.
+  // Calls `tell(room, missing)` for messages that have not come in time. Returns when the next is
+  // due.
   template <class Tell>
   Instant tell_due(Instant now, Tell&& tell) {
     Instant next_due = never;
@@ -95,7 +97,7 @@ class IncomingStreams {
   }
   // The room is empty here.
   void forget(Bytes room);
-  // As `of`, whose streams they are.
+  // Adds the positions, as those of the server `of`.
   void add_to(std::vector<Position>& positions, NodeId of) const;
   Heard heard(Bytes room) const;
   // Messages from `first` on, up to `next`, come before the stream's begin, which is moved to where
@@ -114,7 +116,7 @@ class IncomingStreams {
     Instant due_next = never;
   };
   void drop_claim(Stream& stream) noexcept;
-  // What is claimed beyond it is claimed now.
+  // A position claimed beyond this one becomes the claim.
   void end_claim(Stream& stream) noexcept;
 
   std::map<std::string, Stream, std::less<>> streams_;

@@ -13,7 +13,7 @@ Result<std::unique_ptr<ChatBus>> ChatBus::open(const std::string& url, const log
   std::unique_ptr<ChatBus> made(new ChatBus(log));
   options.client_name = "katana chat";
   options.observer = made.get();
-  // What is lost is found by the numbers of the streams (apps/chat/cluster/streams.hpp).
+  // Losses are found by the numbers of the streams (apps/chat/cluster/streams.hpp).
   options.numbers = false;
   auto bus = bus::NatsBus::make(std::move(options));
   if (!bus) return std::unexpected(bus.error());

@@ -1,8 +1,8 @@
-// ChatBus: the bus that leads from a chat server to others, by its URL, and what is logged of it.
+// ChatBus: the bus from a chat server to the others, made by its URL, and its log messages.
 //
 // Owns       the bus.
 // Thread     start() that of the reactor; the log any.
-// Fails      open() names the URL and what is wrong with it.
+// Fails      open() names the URL and the mistake in it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// ChatCluster: what a ChatServer has beside its hubs when it is one of several: the bridge to the
-// others, what is logged of it, and its metrics.
+// ChatCluster: the parts of a ChatServer that connect it to the other servers of its chat: the
+// bridge, its log messages and its metrics.
 //
 // Owns       the bridge.
 // Borrows    the bus and the directory, which outlive it.
@@ -18,13 +18,14 @@
 
 namespace katana::chat {
 
-// Which other servers there are, and who this one is among them.
+// The other servers of the chat, and the identity of this one.
 struct ChatClusterOptions {
-  // "nats://a,b": what leads to the other servers. Empty, or "memory:": there are none.
+  // The address of the bus to the other servers, as "nats://a,b". Empty, or "memory:": there are
+  // none.
   std::string url = {};
-  // Of its subjects: servers with the same prefix on the same bus are one chat.
+  // The prefix of the bus subjects: servers with the same prefix on the same bus are one chat.
   std::string prefix = "chat";
-  // For this server; the same after a restart, and no other's. Empty: "chat:" and the port.
+  // The name of this server: unique, and the same after a restart. Empty: "chat:" and the port.
   std::string node = {};
   chat::cluster::ClusterOptions cluster = {};  // id, name and epoch_ms are made
 };

@@ -1,7 +1,7 @@
 // The page of the chat server: one document, no other host, no library.
 //
-// A user who cannot see it gets every line read (role="log"); without scripts, the page tells what
-// to do instead. Nothing that others say becomes part of the document but as text.
+// A user who cannot see it gets every line read (role="log"). Without scripts, the page tells the
+// user what to do instead. Messages of others become part of the document only as text.
 #pragma once
 
 namespace katana::chat {

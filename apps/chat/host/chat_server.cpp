@@ -90,7 +90,7 @@ class LogObserver final : public chat::Observer {
 // Rejected connections and scrapes need links, too.
 constexpr std::uint32_t spare_links = 64;
 
-// What a listener with TLS is made of, on all reactors.
+// The parts of a listener with TLS, for all reactors.
 struct SecureListener {
   std::unique_ptr<tls::Credentials> credentials;
   std::vector<std::unique_ptr<tls::TlsTransforms>> transforms;  // by reactor
@@ -145,7 +145,7 @@ struct ChatServer::Parts {
                   options.reactors + (opened != nullptr ? 1 : 0)),
         bus(std::move(opened)) {}
 
-  // None: it is not bound.
+  // The CPU of the reactor; none: it is not bound.
   std::optional<int> cpu_of(std::size_t reactor) const noexcept {
     return reactor < cpus.size() ? std::optional(cpus[reactor]) : std::nullopt;
   }
@@ -160,9 +160,9 @@ struct ChatServer::Parts {
   std::optional<Service> service;
   std::optional<Dispatcher> dispatcher;
   std::optional<session::Http1Protocol> http;
-  session::HttpCounters no_http;  // of the reactors that answer no scrapes
+  session::HttpCounters no_http;  // for the reactors that answer no scrapes
   std::vector<std::unique_ptr<chat::ChatProtocol>> chats;
-  // Of the WebSocket port, by reactor; empty without one.
+  // The parts of the WebSocket port, by reactor; empty without one.
   std::optional<Service> pages;
   std::vector<std::unique_ptr<Dispatcher>> page_dispatchers;
   std::vector<std::unique_ptr<session::Http1Protocol>> page_protocols;
@@ -187,7 +187,7 @@ ChatServer::ChatServer(const ChatServerOptions& options, std::unique_ptr<ChatBus
     : options_(options) {
   options_.chat.hub.line_bytes_max = options_.chat.limits.line_bytes_max;
   options_.reactor.engine.links_max = options_.connections_max + spare_links;
-  // What a receive unseals may be more than was received: a record that was begun before it.
+  // A receive may decrypt more bytes than it received: the record may have begun earlier.
   if (options_.tls) options_.reactor.carry_extra_bytes += 16 * 1024;
   chat::adapt_reactor(options_.reactor, options_.chat);
   parts_ = std::make_unique<Parts>(options_, options_.log, std::move(bus));
@@ -363,8 +363,8 @@ void ChatServer::refresh_metrics() const {
   if (parts.cluster != nullptr) parts.cluster->refresh_metrics();
 }
 
-// The two ports do not take each other's clients: what a browser is made to send to the chat's is
-// refused in the handshake, because it offers HTTP only.
+// The two ports refuse each other's clients. A browser that is made to connect to the chat's port
+// is refused in the handshake, because it offers HTTP only.
 Result<void> ChatServer::load_certificates() {
   if (!options_.tls) return {};
   Parts& parts = *parts_;
@@ -396,7 +396,7 @@ Result<void> ChatServer::listen(unsigned index) {
   const bool first = index == 0;
   engine::ListenOptions chats{
       .address = options_.address, .port = first ? options_.port : port_, .must_be_free = first};
-  chats.peer_speaks_first = options_.tls.has_value();  // else a client may only listen
+  chats.peer_speaks_first = options_.tls.has_value();  // otherwise a client may only listen
   if (auto done = parts.secure_chat.listen(reactor, chats, *parts.chats[index], index); !done) {
     return done;
   }

@@ -1,12 +1,12 @@
-// ChatServer: a chat on any engine and any number of reactors, with a WebSocket port and /metrics
-// beside it; both with TLS, if it has certificates.
+// ChatServer: a chat on any engine and any number of reactors, with a WebSocket port and /metrics.
+// All ports except that of the metrics have TLS, if there are certificates.
 //
-// Owns       one reactor and one hub per thread, what they share, and the HTTP side of the first
-//            reactor, which answers the scrapes.
+// Owns       one reactor and one hub per thread, their shared objects, and the HTTP side of the
+//            first reactor, which answers the scrapes.
 // Thread     one; blocks SIGINT and SIGTERM from construction on.
 // Fails      start() names the address or resource; run() ends by a signal.
-// Invariant  on SIGTERM or SIGINT everybody gets what was said before, and the farewell, before
-//            drain_timeout. A second signal ends the process at once.
+// Invariant  on SIGTERM or SIGINT each client gets the messages sent before, and the farewell,
+//            before drain_timeout. A second signal ends the process at once.
 #pragma once
 
 #include <cstdint>
@@ -31,22 +31,24 @@ struct ChatServerOptions {
   std::string address = "127.0.0.1";                           // numeric
   std::uint16_t port = 9000;                                   // 0: the kernel chooses
   unsigned reactors = 1;                                       // threads, each with a hub
-  server::EngineKind engine = server::EngineKind::epoll_edge;  // of all reactors
+  server::EngineKind engine = server::EngineKind::epoll_edge;  // for all reactors
   bool pin = false;                        // each reactor to a CPU, as HttpServerOptions has it
   Duration drain_timeout = seconds(10);    // from the signal on; then who is left is cut off
-  std::uint32_t connections_max = 10'000;  // of all reactors
+  std::uint32_t connections_max = 10'000;  // on all reactors together
   std::uint32_t rooms_max = 1024;          // the lobby is one
-  // Of /metrics, /health and /ready on the same address; 0: the kernel chooses. None: no listener.
+  // The port of /metrics, /health and /ready on the same address; 0: the kernel chooses. None: no
+  // listener.
   std::optional<std::uint16_t> metrics_port = {};
   // Names that it answers to there, beside localhost and the address; see
   // http/server/operations.hpp.
   std::vector<std::string> hosts = {};
-  // Of the page and /chat, the same chat over WebSocket; 0: the kernel chooses. None: no listener.
+  // The port of the page and of /chat, the same chat over WebSocket; 0: the kernel chooses. None:
+  // no listener.
   std::optional<std::uint16_t> websocket_port = {};
   // TLS on the chat's port and on that of the page; none: neither has it. SIGHUP reads certificates
-  // and keys again. TlsOptions::protocols is the server's to say.
+  // and keys again. The server sets TlsOptions::protocols.
   std::optional<tls::TlsOptions> tls = {};
-  // What who joins a room is told of it.
+  // The history that a client is told when it joins a room.
   chat::HistoryOptions history = {};
   // The other servers of the same chat, if there are any.
   ChatClusterOptions cluster = {};
@@ -55,26 +57,26 @@ struct ChatServerOptions {
   log::Logger log = {};
 };
 
-// What was done by the time that run() returned.
+// The counts of a run, when run() returns.
 struct ChatReport {
-  std::uint64_t connections = 0;  // that were given a number
+  std::uint64_t connections = 0;  // connections that were given a number
   std::uint64_t messages = 0;     // accepted from members
   std::uint64_t delivered = 0;    // messages by recipients: taken whole by the kernel
   std::uint64_t dropped = 0;      // messages by recipients: lost, for any reason of Loss
   std::uint64_t cut_off = 0;      // connections that drain_timeout or a second signal ended
 };
 
-// What the server may come to use at most.
+// The most memory that the server may use.
 struct ChatBudget {
   std::uint64_t relays = 0;        // batches on their way between reactors, and from the bus
-  std::uint64_t history = 0;       // of all rooms
-  net::MemoryBudget reactor = {};  // of each; queues of slow readers are what it holds
+  std::uint64_t history = 0;       // for all rooms
+  net::MemoryBudget reactor = {};  // for each reactor, including the queues of slow readers
   std::uint64_t total = 0;         // bytes, as are the others: relays, history and all reactors
 };
 
 class ChatServer {
  public:
-  // An Error names the option, the file of TLS, or what is wrong with the bus's URL.
+  // Makes the server. An Error names the option, the file of TLS, or the mistake in the bus's URL.
   static Result<std::unique_ptr<ChatServer>> make(const ChatServerOptions& options);
   ~ChatServer();
   ChatServer(const ChatServer&) = delete;
@@ -91,9 +93,9 @@ class ChatServer {
   std::uint16_t metrics_port() const noexcept { return metrics_port_; }
   // Likewise; 0 also if there is no such listener.
   std::uint16_t websocket_port() const noexcept { return websocket_port_; }
-  // For the options; it does not change.
+  // The budget for the options; it does not change.
   ChatBudget budget() const;
-  // Of the chat's port, as tcp:// or tls://, because it speaks lines; after start().
+  // The URL of the chat's port, as tcp:// or tls://, because the chat is not HTTP; after start().
   std::string url() const;
 
  private:
@@ -105,7 +107,7 @@ class ChatServer {
   Result<void> load_certificates();
   void reload_certificates();
   Result<void> listen(unsigned reactor);
-  // Of the first reactor, behind those of the chat.
+  // The metrics' listener of the first reactor, behind those of the chat.
   engine::Listener metrics_listener() const noexcept { return options_.websocket_port ? 2 : 1; }
   Result<void> register_metrics();
   void refresh_metrics() const;

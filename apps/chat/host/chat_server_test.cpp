@@ -119,7 +119,7 @@ TEST(ChatServerTest, answers_scrapes_beside_the_chat) {
   options.reactors = 2;
   serve(options, [](ChatServer& server) {
     Talker first(server.port());
-    first.enter();  // before the other, whichever reactor is quicker
+    first.enter();  // enters before the other, whichever reactor is quicker
     Talker second(server.port());
     second.enter();
     first.say("hello\n");

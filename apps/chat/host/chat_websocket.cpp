@@ -156,7 +156,7 @@ session::WebSocketOptions chat_websocket_options(const chat::ChatOptions& chat) 
   session::WebSocketOptions options;
   options.limits.message_bytes_max = 2 * chat.limits.line_bytes_max;
   options.limits.frame_bytes_max = options.limits.message_bytes_max;
-  // The hub keeps what the outbox has within its window, and the backlog within its queue.
+  // The hub keeps the outbox within its window, and the backlog within its queue.
   options.queue_bytes_max = 2 * chat.hub.queue_bytes_max;
   return options;
 }

@@ -1,8 +1,8 @@
 // Chat over WebSocket: the page that a browser gets, and the connections that it opens.
 //
-// A text message of a client is one line, or several with line ends between them. What it gets are
-// text messages of whole lines: what was said in a room within a turn is one of them, which refers
-// to the same bytes that clients on plain connections get.
+// A text message of a client is one line, or several with line ends between them. A text message of
+// the server holds whole lines: all that was said in a room within a turn. It refers to the same
+// bytes that clients on plain connections get.
 //
 // Owns       a talk for each connection.
 // Borrows    the ChatProtocol of the reactor that a connection is on.
@@ -20,7 +20,7 @@ namespace katana::chat {
 
 // GET / is the page, and /chat the WebSocket. `here` gives the chat of the calling reactor.
 void mount_chat(Group& routes, std::function<chat::ChatProtocol&()> here);
-// What connections of this chat may have waiting, so that the hub's limits are the ones that hold.
+// The options with which the hub's limits on waiting bytes apply, not those of the connections.
 session::WebSocketOptions chat_websocket_options(const chat::ChatOptions& chat) noexcept;
 
 }  // namespace katana::chat

@@ -1,8 +1,8 @@
-// Invariant: whatever the bytes and wherever they are cut, a machine reports what a plain reading
-// of the whole text reports: each line once, in order, and none that has not ended.
+// Invariant: with any bytes and any cuts, a machine reports the same as a plain reading of the
+// whole text. Each line comes once, in order; a line that has not ended does not come.
 //
-// The input is a byte that chooses the limit of a line, four that choose places to cut, and the
-// bytes that a client sends before it ends its side.
+// The input begins with a byte that chooses the limit of a line, and four that choose places to
+// cut. The bytes that a client sends before it ends its side follow.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -44,7 +44,7 @@ std::vector<Seen> play(const Limits& limits, Bytes input, std::vector<std::size_
         seen.push_back({step.event, step.refusal, std::string(step.text)});
       }
       pending.erase(0, step.consumed);
-      // What waits for the rest of its line is never more than the longest line.
+      // The bytes that wait for the rest of their line are never more than the longest line.
       if (step.event == Event::need_bytes)
         KATANA_CHECK(pending.size() <= limits.line_bytes_max + 1);
       if (step.event == Event::need_bytes || step.event == Event::closed) return;
@@ -112,7 +112,7 @@ void compare(const std::vector<Seen>& machine, const std::vector<Seen>& plain) {
     }
     if (one.event == Event::quit) {
       KATANA_CHECK(index + 1 == machine.size());
-      return;  // what follows is not looked at
+      return;  // later bytes are not looked at
     }
   }
   KATANA_CHECK(machine.size() == plain.size());

@@ -11,9 +11,9 @@ namespace katana::chat {
 inline constexpr std::size_t name_bytes_max = 32;
 
 struct Limits {
-  // Of a line, without its line end.
+  // The most bytes of a line, without its line end.
   std::size_t line_bytes_max = 8 * 1024;
-  // A client that completes no line for so long has left.
+  // A client that completes no line for this time is disconnected.
   Duration idle_timeout = {};  // zero: it may be silent for ever
   // Before that, after so long a silence, it is asked with a ping line, which any line answers.
   Duration ping_after = {};  // zero: it is not asked

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t ones = 0x0101010101010101;
 constexpr std::uint64_t tops = 0x8080808080808080;
 
-// Every byte is in 0x20 … 0x7e. Exact for eight bytes at once: a borrow of the subtraction can
-// only begin in a byte that is below 0x20, and then the answer is no anyway.
+// True if every byte is in 0x20 … 0x7e. Exact for eight bytes at once: only a byte below 0x20 can
+// begin a borrow of the subtraction, and then the answer is false anyway.
 constexpr bool is_plain(std::uint64_t octets) noexcept {
   const std::uint64_t below_space = octets - ones * 0x20;
   const std::uint64_t from_delete = octets + ones;  // 0x7f becomes 0x80; 0x80 and above: tops

@@ -1,8 +1,8 @@
-// What a line may hold: UTF-8 without control characters; and what a name may.
+// The bytes that a line may hold: UTF-8 without control characters; and the bytes of a name.
 //
 // Thread     any.
 // Allocates  never.
-// Fails      never: what is wrong with the bytes is a result.
+// Fails      never: the mistake in the bytes is a result.
 // Source     RFC 3629 §4; control characters are U+0000 to U+001F and U+007F to U+009F (Unicode's
 //            category Cc).
 #pragma once

@@ -18,8 +18,8 @@
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      a line that is not acceptable is Event::refused, once, and is read past to its end.
-// Invariant  the events are a function of the bytes, however they are cut. Nothing is reported of
-//            a line before all of it is there, but that it is too long.
+// Invariant  the events are a function of the bytes, however they are cut. A line is reported when
+//            all of it is there, or when it is too long.
 //
 // The caller pulls: next() gives at most one event and says how much input it used. States and
 // transitions stand in states.hpp.
@@ -54,14 +54,14 @@ struct Step {
   Event event = Event::need_bytes;
   Refusal refusal = Refusal::none;
   std::size_t consumed = 0;
-  Bytes text = {};  // of a message, or the argument; borrowed from the input
+  Bytes text = {};  // the message, or the argument; borrowed from the input
 };
 
 class Machine {
  public:
   Machine(const Limits& limits, Instant now) noexcept : limits_(&limits) { note_line(now); }
 
-  // REQUIRES `input` to begin with what the last call did not consume. May be empty.
+  // REQUIRES `input` to begin with the bytes that the last call did not consume. May be empty.
   Step next(Bytes input, Instant now) noexcept;
   State state() const noexcept { return state_; }
 
@@ -87,7 +87,7 @@ class Machine {
   const Limits* limits_;
   Instant deadline_ = never;
   Instant ends_at_ = never;     // if no line comes by then
-  std::uint32_t searched_ = 0;  // of the unconsumed input, no line end is in the first so many
+  std::uint32_t searched_ = 0;  // the first so many unconsumed bytes have no line end
   State state_ = State::idle;
   bool pinged_ = false;
   bool ping_due_ = false;

@@ -1,7 +1,7 @@
 // States of the server side of a chat connection, and every transition between them.
 //
-// Machine moves by this table and by nothing else. docs/diagrams/chat.md is drawn from it by
-// machine_test, which compares the two and draws anew when KATANA_UPDATE is set.
+// Machine moves only by this table. machine_test compares docs/diagrams/chat.md with it, and draws
+// the diagram anew when KATANA_UPDATE is set.
 #pragma once
 
 #include <array>

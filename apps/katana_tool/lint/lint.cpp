@@ -86,7 +86,7 @@ class Source {
     return none;
   }
 
-  // Whether a `[` begins a lambda, not an index or an attribute.
+  // True if a `[` begins a lambda, not an index or an attribute.
   bool begins_lambda(std::size_t at) const {
     if (!symbol(at, "[") || symbol(at + 1, "[") || (at > 0 && symbol(at - 1, "["))) return false;
     if (at == 0) return true;
@@ -144,7 +144,7 @@ class Source {
         "a conditional expression awaits, and g++ 12 destroys its temporaries twice: write an if");
   }
 
-  // Whether a branch has, as far as tokens tell, nothing to destroy: a name, a number, a member.
+  // True if a branch has nothing to destroy, as far as tokens tell: a name, a number, a member.
   bool is_plain(std::size_t from, std::size_t end) const {
     bool has_number = false, has_plus = false;
     for (std::size_t each = from; each < end; ++each) {
@@ -192,8 +192,8 @@ class Source {
     }
   }
 
-  // What is between the brackets of an awaited expression. Pool::run() itself refuses captures
-  // that have something to destroy.
+  // Checks the words between the brackets of an awaited expression. Pool::run() itself refuses
+  // captures that have a destructor.
   void check_inside(std::size_t from, std::size_t end) {
     const bool refuses_captures = from >= 2 && is_word(from - 2, "run");
     for (std::size_t each = from; each < end; ++each) {
@@ -265,7 +265,7 @@ class Source {
   sql::CppTokens read_;
   std::span<const CppToken> tokens_;
   std::string file_;
-  std::vector<std::size_t> partner_;  // of a bracket the other one
+  std::vector<std::size_t> partner_;  // the matching bracket of each
   std::vector<Finding> found_;
 };
 

@@ -1,9 +1,9 @@
 // Lint: expressions with co_await that g++ 12 compiles wrongly, found in the tokens of a source.
 //
 // g++ 12 destroys some temporaries of an awaited expression twice, without a message: the program
-// dies later, in a destructor (docs/concepts/lifetimes.md). The rules need no types, so they also
-// name some expressions whose temporaries have nothing to destroy; a comment
-// `katana-lint: allow RULE` on the line, or alone on the line before, says so.
+// dies later, in a destructor (docs/concepts/lifetimes.md). The rules know no types. They also name
+// some expressions whose temporaries have nothing to destroy. A comment `katana-lint: allow RULE`
+// on the line, or alone on the line before, permits such an expression.
 //
 //   conditional-await     `a ? b : co_await c`
 //   conditional-argument  `co_await f(a ? g() : "text")`
@@ -13,7 +13,7 @@
 // Owns       nothing.
 // Thread     any.
 // Allocates  tokens and findings.
-// Fails      never: what it does not understand it does not name.
+// Fails      never: code that it does not understand has no findings.
 // Source     decision 0018.
 #pragma once
 
@@ -31,7 +31,7 @@ struct Finding {
   std::size_t line = 0;    // from 1
   std::size_t column = 0;  // from 1
   std::string rule;
-  std::string message;  // what is wrong, and what to write instead
+  std::string message;  // the mistake, and the remedy
 };
 KATANA_DESCRIBE(Finding, file, line, column, rule, message)
 

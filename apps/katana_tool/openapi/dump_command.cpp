@@ -32,7 +32,7 @@ struct DumpFlags {
   std::string check;
 };
 
-// What a program prints, its standard error going where ours does.
+// The standard output of a program; its standard error goes to ours.
 Result<std::string> output_of(const std::vector<std::string>& words) {
   std::vector<std::string> owned(words);
   std::vector<char*> arguments;

@@ -34,7 +34,7 @@ int fail_generate(int status, std::string_view message) {
   return command_line::fail("katana openapi generate", status, message);
 }
 
-// As in "api" and "shop::v2"; no keyword.
+// True for names such as "api" and "shop::v2"; not for keywords.
 bool is_namespace(std::string_view name) {
   while (true) {
     const std::string_view part = name.substr(0, name.find("::"));
@@ -51,7 +51,7 @@ bool is_namespace(std::string_view name) {
   }
 }
 
-// What make and ninja read: the description's files as what the output depends on.
+// Writes the dependencies for make and ninja: the output depends on the description's files.
 bool write_depfile(const GenerateFlags& flags, const openapi::Description& api) {
   std::ofstream stream(flags.depfile, std::ios::trunc);
   stream << flags.out << "/api.cpp:";
@@ -89,7 +89,7 @@ void draw_samples(const openapi::Description& api, openapi::generate::GeneratorO
   }
 }
 
-// Of a large description the first of them are kept.
+// Prints the problems of a description, only the first ones if there are many.
 void print_problems(const openapi::model::Problems& problems, bool quiet) {
   std::size_t warnings = 0;
   for (const openapi::model::Problem& each : problems.sorted()) {

@@ -1,4 +1,4 @@
-// What the commands of `katana openapi` read: a description, or what is wrong with it.
+// Reads an OpenAPI description or its problems, for the commands of `katana openapi`.
 //
 // Owns       nothing.
 // Thread     one.

@@ -93,7 +93,7 @@ std::string text_diff(std::string_view before, std::string_view after) {
     for (std::size_t near = begin; near < end; ++near) is_shown[near] = true;
   }
   std::string text;
-  std::size_t line = 1;  // of `before`
+  std::size_t line = 1;  // in `before`
   for (std::size_t index = 0; index < edits.size(); ++index) {
     if (is_shown[index]) {
       if (index == 0 || !is_shown[index - 1]) text += fmt::format("@@ line {} @@\n", line);

@@ -120,7 +120,7 @@ class Run {
     if (!has_own && !fits) add_all(std::move(best));
   }
 
-  // Of a record that several literals may have.
+  // The best match of a record that fits several literals.
   struct Best {
     bool known = false;
     std::vector<Finding> findings;

@@ -1,9 +1,9 @@
-// check(): compares the statements of a target with its databases, or with what sql.lock says.
+// check(): compares the statements of a target with its databases, or with sql.lock.
 //
-// Owns       what it found.
+// Owns       its findings.
 // Thread     one.
 // Allocates  yes.
-// Fails      an Error: it could not be checked. What is wrong with statements is a Report.
+// Fails      an Error: it could not be checked. Mistakes of statements are in a Report.
 // Invariant  findings are in the order of their places, each once, whatever order objects and
 //            sources have.
 #pragma once
@@ -25,8 +25,8 @@ struct CheckOptions {
 
 struct Report {
   std::vector<Finding> findings;
-  std::size_t statements = 0;  // that were checked, once for each dialect
-  LockFile lock;               // of an update
+  std::size_t statements = 0;  // checked statements, once for each dialect
+  LockFile lock;               // the result of an update
 };
 
 Result<Report> check(const Target& target, const CheckOptions& options);

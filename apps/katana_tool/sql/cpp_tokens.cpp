@@ -207,7 +207,7 @@ class Lexer {
       text.push_back(static_cast<char>(hexadecimal(16)));
     } else if (c == 'u' || c == 'U') {
       add_utf8(text, hexadecimal(c == 'u' ? 4 : 8));
-    } else if (c != '\n') {  // which continues the line
+    } else if (c != '\n') {  // a backslash and a line end continue the line
       text.push_back(c);
     }
   }

@@ -1,9 +1,9 @@
-// CppTokens: the tokens of a C++ source that statements are found by.
+// CppTokens: the tokens of a C++ source, among which statements are found.
 //
 // Owns       its tokens and comments; text of string literals as the compiler sees it.
 // Thread     any.
-// Allocates  what it found.
-// Fails      never: what ends within a literal or a comment ends there.
+// Allocates  its results.
+// Fails      never: a literal or a comment that does not end, ends with the source.
 // Invariant  every byte of the source is looked at a bounded number of times.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace katana::tool::sql {
 struct CppToken {
   enum class Kind : unsigned char { word, string, symbol, other };  // other: numbers, characters
   Kind kind = Kind::other;
-  std::string text;  // of a symbol one character, but "::" and "->"; of a character none
+  std::string text;  // one character for a symbol, except "::" and "->"; empty for a character
   Place place;
   std::size_t last_line = 0;
-  std::vector<Literal::Run> runs;  // of a string
+  std::vector<Literal::Run> runs;  // only for a string
 
   bool is(std::string_view symbol) const { return kind == Kind::symbol && text == symbol; }
 };

@@ -1,9 +1,9 @@
-// Description: what a database says about a statement. Catalog: what it says about its tables.
+// Description: a database's facts about a statement. Catalog: its facts about its tables.
 //
-// Owns       what it says.
+// Owns       its facts.
 // Thread     any.
-// Allocates  what it says.
-// Fails      Refusal: what the database, which knows the statement's text, objects to.
+// Allocates  its facts.
+// Fails      Refusal: the objection of the database, which knows the statement's text.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace katana::tool::sql {
 
-// What a value is when the program reads it (katana/stores/database/value.hpp). `any`: not known
-// before. `none`: the backend does not read this type.
+// The kind of a value when the program reads it (katana/stores/database/value.hpp). `any`: not
+// known before. `none`: the backend does not read this type.
 enum class Storage : unsigned char { any, integer, real, text, blob, none };
 
 std::string_view storage_name(Storage storage) noexcept;
@@ -43,7 +43,7 @@ struct ResultColumn {
 struct ParameterUse {
   bool used = false;
   SqlType type;
-  std::string column;     // that it is compared with or stored in; may be empty
+  std::string column;     // the column that it is compared with or stored in; may be empty
   bool not_null = false;  // it is stored there, and the column is NOT NULL
 
   friend bool operator==(const ParameterUse&, const ParameterUse&) = default;

@@ -1,10 +1,10 @@
-// Dialect: a database that statements are prepared by. SqliteDialect, PostgresDialect.
+// Dialect: a database that prepares statements. SqliteDialect, PostgresDialect.
 //
-// Owns       its database: of SQLite one in memory, of PostgreSQL a transaction that is undone.
+// Owns       its database: for SQLite one in memory, for PostgreSQL a transaction that is undone.
 // Thread     one.
 // Allocates  yes.
-// Fails      open() with what the migrations or the server say; describe() with a Refusal, after
-//            which it goes on.
+// Fails      open() with the error of the migrations or of the server; describe() with a Refusal,
+//            after which it goes on.
 #pragma once
 
 #include <expected>
@@ -30,8 +30,8 @@ class Dialect {
 
 // The schema of the migrations.
 Result<std::unique_ptr<Dialect>> open_sqlite(const std::vector<database::Migration>& migrations);
-// The same in its own schema in the database of `url`, which is left as it was; empty: in a
-// server that is started for it, of the PostgreSQL that is installed.
+// The same in a separate schema in the database of `url`, which is otherwise unchanged. Empty: in a
+// temporary server of the installed PostgreSQL.
 Result<std::unique_ptr<Dialect>> open_postgres(const std::vector<database::Migration>& migrations,
                                                const std::string& url);
 

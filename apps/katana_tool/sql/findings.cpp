@@ -67,7 +67,7 @@ bool reads(const CppType& type, const SqlType& column) {
   return true;
 }
 
-// What the database takes without making something else of it.
+// True if the database stores a value of the type in the column without a conversion.
 bool takes(const SqlType& column, const CppType& type) {
   if (type.name == "null") return true;
   switch (column.storage) {
@@ -113,7 +113,7 @@ std::string in_sql(const SqlType& type) {
   return type.name;
 }
 
-// What a column of this type is read into.
+// The C++ type into which a column of this type is read.
 std::string_view fitting(const SqlType& type) {
   const std::string_view one = counterpart(type);
   if (one == "uuid") return "katana::Uuid or std::string";

@@ -1,4 +1,4 @@
-// Findings: what is wrong with a statement and how its program calls it.
+// Findings: the mistakes of a statement, and of the call that its program makes.
 //
 // Owns       its words.
 // Thread     any.
@@ -36,10 +36,10 @@ KATANA_DESCRIBE(Finding, file, line, column, severity, rule, dialect, message)
 
 struct Statement;
 
-// What comments allow: "katana: full scan is fine, age is not null".
+// The permissions that comments give: "katana: full scan is fine, age is not null".
 class Allowances {
  public:
-  // Those at the call, those at the constant that it names, and those of SQL in the text.
+  // The permissions at the call, at the constant that it names, and in SQL comments of the text.
   explicit Allowances(const Statement& statement);
 
   bool has(std::string_view words) const;
@@ -62,7 +62,7 @@ struct Statement {
                     std::string message) const;
 };
 
-// Of the call that `record` is of. Without the dialect's name.
+// The findings about the call of `record`, without the dialect's name.
 std::vector<Finding> compare(const Statement& statement, const Record& record,
                              const Description& description);
 // For the statement alone.

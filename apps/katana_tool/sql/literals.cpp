@@ -45,7 +45,7 @@ class Finder {
                : std::string_view();
   }
 
-  // `{ … }`. A namespace or a class has a name, and what it declares is known elsewhere.
+  // `{ … }`. A namespace or a class has a name, and its declarations are known elsewhere.
   struct Block {
     std::size_t parent = 0;
     std::size_t end = 0;
@@ -116,7 +116,7 @@ class Finder {
     finish(made, made.call == "Sql" && !made.name.empty() ? made.scope.begin : first, last);
   }
 
-  // What the literal is for: an argument, or the value of a constant.
+  // Finds the use of the literal: an argument, or the value of a constant.
   void read_context(Literal& made, std::size_t first, std::size_t last) {
     if ((is(first - 1, "=") || is(first - 1, "{") || is(first - 1, "(")) &&
         word(first - 3) == "Sql" && !word(first - 2).empty()) {
@@ -153,7 +153,7 @@ class Finder {
     }
     made.call = word(name);
     int depth = 0;
-    std::size_t begin = 0;  // of an argument behind the statement
+    std::size_t begin = 0;  // start of an argument behind the statement
     for (std::size_t at = last + 1; at < tokens_.size() && depth >= 0; ++at) {
       const CppToken& token = tokens_[at];
       if (token.is("(") || token.is("{") || token.is("[")) ++depth;

@@ -2,16 +2,16 @@
 //
 //   for (const Literal& each : literals_in(text, "src/app.cpp")) …
 //
-// It finds string literals (plain, raw, and several that the compiler joins) that are the first
-// argument of query, query_one, execute or stream, initialise a database::Sql, or begin as
-// SQL does; and Sql constants where they are given to one of these calls. It is a lexer, not a
-// parser: a literal that a macro makes is not found, and code that is never compiled is; records of
-// the object file (records.hpp) say which calls there are.
+// It finds string literals (plain, raw, and several that the compiler joins) in three places. They
+// are the first argument of query, query_one, execute or stream, the value of a database::Sql, and
+// text that begins as SQL does. It also finds Sql constants in calls of these functions. It is a
+// lexer, not a parser: it misses literals in macros, and finds literals in code that is never
+// compiled. The records of the object file (records.hpp) say which calls there are.
 //
-// Owns       what it found.
+// Owns       its results.
 // Thread     any.
-// Allocates  what it found.
-// Fails      never: what is no C++ has no statements.
+// Allocates  its results.
+// Fails      never: text that is not C++ has no statements.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct Place {
 struct Literal {
   std::string file;
   std::string text;  // as the compiler sees it
-  // Where the bytes of the text stand: offsets in it, ascending, each with the place from which
-  // on one byte of the source is one of the text.
+  // The places of the text's bytes: ascending offsets in the text, each with a place in the source.
+  // From that place on, one byte of the source is one byte of the text.
   struct Run {
     std::size_t offset = 0;
     Place place;
@@ -40,7 +40,7 @@ struct Literal {
   std::vector<Run> runs;
   std::string call;  // the name of the function: "query", "must"; "Sql": it makes a constant
   std::string row;   // the last name of its template argument, "Bookmark"; may be empty
-  std::vector<std::string> elements;  // of a tuple: the same of each
+  std::vector<std::string> elements;  // the elements of a tuple
   // The constant that it initialises, or that stands for it in a call: then there is no text.
   std::string name;
   // Where a constant's name is known: from its definition to the end of the block around it, in
@@ -48,15 +48,15 @@ struct Literal {
   struct Scope {
     std::size_t begin = 0;
     std::size_t end = 0;
-    std::string name;    // of the namespaces and classes around it, "app::queries"
+    std::string name;    // with the namespaces and classes around it, "app::queries"
     bool local = false;  // it is of a function
   };
   Scope scope;
-  std::string qualifier;  // of a use: "queries" of "queries::all"
+  std::string qualifier;  // at a use: "queries" of "queries::all"
   bool constant = false;  // the call takes an Sql
-  Place begin;            // of the literal or the constant's name
-  // The known fact of each argument behind the statement: "text", "int", "double", the name of what
-  // is called (Uuid(), std::string(x)), or nothing.
+  Place begin;            // place of the literal, or of the constant's name
+  // The known fact of each argument behind the statement: "text", "int", "double", the name of the
+  // called type (Uuid(), std::string(x)), or nothing.
   std::vector<std::string> arguments;
   bool expanded = false;  // one of them is a pack
   std::string comments;   // of C++, from the line before the call to its end

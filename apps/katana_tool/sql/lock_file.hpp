@@ -1,5 +1,5 @@
-// LockFile: sql.lock, which has what databases said about a program's statements, so that a build
-// checks them without a database.
+// LockFile: sql.lock holds the databases' descriptions of a program's statements. A build can then
+// check the statements without a database.
 //
 //   katana sql.lock 1
 //   migrations sqlite 8f3a…              checksum of all of them
@@ -8,10 +8,10 @@
 //   column never integer integer - id    null, storage, the database's type, why null, the name
 //   parameter used integer integer id    used, not-null or unused, …, the column that it goes to
 //
-// Statements are in the order of their texts, each line says one thing, and nothing in it changes
-// with the place of a statement: so a change of the program is a small change of the file.
+// Statements are in the order of their texts, and each line says one thing. The file does not
+// depend on the place of a statement: a small change of the program is a small change of the file.
 //
-// Owns       what it read.
+// Owns       the facts that it read.
 // Thread     any.
 // Allocates  yes.
 // Fails      parse() with the line that it does not understand.
@@ -30,7 +30,7 @@ namespace katana::tool::sql {
 
 struct LockFile {
   std::map<std::string, std::string> migrations;  // by dialect: their checksum
-  // By text and dialect.
+  // The descriptions, by text and dialect.
   std::map<std::pair<std::string, std::string>, Description> statements;
 
   std::string write() const;

@@ -77,7 +77,7 @@ bool is_object_of(const Literal& literal, const Record& record) {
                              [&](const std::string& object) { return object.ends_with(name); });
 }
 
-// What is likely is preferred where something is: an alias of a type has another name.
+// Keeps only the likely entries, if there are any: an alias of a type has another name.
 template <class Each, class Holds>
 void prefer(std::vector<const Each*>& list, Holds holds) {
   if (std::ranges::any_of(list, holds)) std::erase_if(list, std::not_fn(holds));

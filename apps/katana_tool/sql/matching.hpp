@@ -1,8 +1,8 @@
 // Matching: which records of objects may be of which literal of the sources.
 //
 // A record has no text and a literal no types. They have in common the call, the literal's length,
-// the number of parameters, and mostly the name of the row's type. So several literals may have the
-// same records; then each has to fit one of them, and each of those one literal.
+// the number of parameters, and mostly the name of the row's type. Several literals may therefore
+// have the same records; then each has to fit one of them, and each of those one literal.
 //
 // Owns       its lists.
 // Borrows    literals and records, while it lives.

@@ -1,5 +1,5 @@
-// Which expressions cannot be null: a walk over the tokens of an expression. Each operand has to be
-// proved. An operator that may make null of operands that are not null ends the proof.
+// Finds expressions that cannot be null: a walk over the tokens of an expression. Each operand has
+// to be proved. An operator that may make null of operands that are not null ends the proof.
 #include <algorithm>
 #include <initializer_list>
 
@@ -71,7 +71,7 @@ class NullProof {
 
   // The facts at the place of an expression.
   struct Scope {
-    bool has_row = true;  // else an aggregate may be of no rows, whose columns are null
+    bool has_row = true;  // false: an aggregate may have no rows, and its columns are then null
     bool grouped = false;
     int depth = 0;
   };

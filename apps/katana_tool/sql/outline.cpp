@@ -24,7 +24,7 @@ bool is_comparison(const SqlToken& token) {
   return token.kind == Kind::symbol &&
          is_one_of(token.text, {"=", "==", "<>", "!=", "<", ">", "<=", ">="});
 }
-// What makes another value of its neighbours.
+// True for an operator that makes a new value of its neighbours.
 bool is_operator(const SqlToken& token) {
   return token.kind == Kind::symbol &&
          is_one_of(token.text, {"+", "-", "*", "/", "%", "||", "::", "->", "->>", "&", "|"});
@@ -262,7 +262,7 @@ Range Outline::name_after(std::size_t begin) const {
   return computed ? Range{} : range;
 }
 
-// "=" behind SET, and not in an expression: what is left of it is a name behind SET or a comma.
+// "=" behind SET, and not in an expression: the token to its left is a name behind SET or a comma.
 bool Outline::is_assignment(std::size_t at) const {
   if (!is(at, "=")) return false;
   const Range name = name_before(at);

@@ -1,13 +1,13 @@
-// Outline: what can be read off a statement's tokens: which expressions its result has, which
-// tables it reads and by what join, and where its parameters go.
+// Outline: the facts in a statement's tokens: the expressions of its result, the tables and joins
+// that it reads, and the places of its parameters.
 //
 // Databases do not say whether an expression can be null, and SQLite has no types of parameters.
-// What is found here is sound but not complete: never_null() is true only if that is proved.
+// The results are sound but not complete: never_null() is true only if that is proved.
 //
 // Owns       its tokens.
 // Borrows    the catalog, while it lives.
 // Thread     any.
-// Allocates  what it found.
+// Allocates  its results.
 // Fails      never: what it does not understand is not known.
 #pragma once
 
@@ -47,11 +47,11 @@ class Outline {
   bool never_null(Range range) const;
   // The result is one row, whatever the tables have: an aggregate without GROUP BY.
   bool aggregates_all() const;
-  // Of an expression that is a call or a literal; else not known.
+  // The type of an expression that is a call or a literal; for others: not known.
   SqlType type_of(Range range) const;
-  // What the tables of the statement have by this name; null: nothing, or different things.
+  // The column with this name in the tables of the statement; null: none, or different ones.
   const TableColumn* column_at(Range range, bool& outer) const;
-  // By the number of the parameter, of which there are `count`.
+  // The uses of the parameters by their numbers; there are `count`.
   std::vector<ParameterUse> parameters(std::size_t count) const;
 
   // For proofs: never_null.cpp.

@@ -145,7 +145,7 @@ class PostgresDialect final : public Dialect {
     }
     for (int row = 0; row < count; ++row) {  // now that no column moves any more
       const unsigned table = static_cast<unsigned>(std::atoll(field(row, 0).c_str()));
-      if (field(row, 6) == "v" || field(row, 6) == "m") continue;  // whose columns have no mark
+      if (field(row, 6) == "v" || field(row, 6) == "m") continue;  // views: no mark
       origins_[{table, std::atoi(field(row, 2).c_str())}] = {
           field(row, 1), catalog_.find(field(row, 1), field(row, 3))};
     }
@@ -164,8 +164,8 @@ class PostgresDialect final : public Dialect {
     if (is_good(row) && PQntuples(row.get()) == 1) {
       made.name = PQgetvalue(row.get(), 0, 0);
       const std::string kind = PQgetvalue(row.get(), 0, 1);
-      // As the backend sees it: enumerations and composites are text, and so are arrays of them; a
-      // domain is what it is made of.
+      // The type as the backend sees it. Enumerations, composites and arrays of them are text; a
+      // domain is its base type.
       const std::string element = PQgetvalue(row.get(), 0, 3);
       for (const std::string& each : {kind, element}) {
         if (each == "e" || each == "c") made.storage = Storage::text;

@@ -61,7 +61,7 @@ int start_process(const std::vector<std::string>& words, const std::string& log)
   arguments.push_back(nullptr);
   const int process = fork();
   if (process != 0) return process;
-  setpgid(0, 0);  // so that an interrupt of the terminal lets it end in order
+  setpgid(0, 0);  // an interrupt of the terminal then lets it end in order
   if (user != nullptr && (setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0)) _exit(126);
   prctl(PR_SET_PDEATHSIG, SIGQUIT);  // after the user changed, which clears it
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -134,7 +134,7 @@ PostgresServer::~PostgresServer() {
     kill(process_, SIGQUIT);  // nothing of it is kept
     wait_for(process_);
   }
-  std::error_code ignored;  // what is left is in the folder for temporary files
+  std::error_code ignored;  // remains are in the folder for temporary files
   fs::remove_all(folder_, ignored);
 }
 

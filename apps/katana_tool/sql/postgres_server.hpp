@@ -3,7 +3,7 @@
 // Owns       its folder and its process, which ends with this one.
 // Thread     one.
 // Allocates  yes.
-// Fails      start() with what is missing and the remedy, or what the server wrote.
+// Fails      start() with the missing program and the remedy, or with the output of the server.
 // Invariant  it listens on a Unix socket in its folder only, which no other user may enter; it runs
 //            as an unprivileged user.
 #pragma once
@@ -22,7 +22,7 @@ class PostgresServer {
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
 
-  // What libpq connects by.
+  // The connection string for libpq.
   std::string conninfo() const;
 
  private:

@@ -1,13 +1,13 @@
-// Record: what an object file says about a call with a statement
+// Record: the facts in an object file about a call with a statement
 // (katana/stores/database/sql_record.hpp).
 //
 //   Result<std::vector<Record>> records = read_records("CMakeFiles/app.dir/app.cpp.o");
 //
-// Owns       what it read.
+// Owns       the facts that it read.
 // Thread     any.
-// Allocates  the file, and what is read of it.
-// Fails      with the path, what is wrong with the file, and the remedy.
-// Invariant  of a damaged file nothing outside of it is read.
+// Allocates  the file, and the facts in it.
+// Fails      with the path, the mistake in the file, and the remedy.
+// Invariant  no byte outside of a file is read, also if the file is damaged.
 #pragma once
 
 #include <cstddef>
@@ -37,13 +37,13 @@ struct Member {
 
 struct Record {
   std::string call;  // "query", "query_one", "execute", "stream"; "any": a function of the program
-  std::optional<std::size_t> length;  // of the literal; none: the statement is a constant
+  std::optional<std::size_t> length;  // the literal's length; none: the statement is a constant
   std::size_t arguments = 0;
   std::string row;  // "struct", "tuple", "value"; empty: its rows are not read
   std::string row_type;
   std::vector<Member> members;
   std::vector<CppType> parameters;
-  std::vector<std::string> objects;  // that have it
+  std::vector<std::string> objects;  // the objects that have it
 
   // Whatever the objects are.
   bool says_as(const Record& other) const {
@@ -53,7 +53,7 @@ struct Record {
   }
 };
 
-// Of one text in the form of sql_record.hpp; nothing: it has another form.
+// Reads one text in the form of sql_record.hpp; nothing: it has another form.
 std::optional<Record> parse_record(std::string_view text);
 
 // Every record of an ELF object or program; equal ones once.

@@ -116,8 +116,8 @@ bool begins_as_sql(std::string_view text) {
   std::size_t end = first;
   while (end < text.size() && is_word(text[end]) && end - first < 8) ++end;
   const std::string word = in_small_letters(text.substr(first, end - first));
-  // "with" and "values" also begin sentences: more than one word, and no other sign, says little,
-  // but what has no record is left out in any case.
+  // "with" and "values" also begin sentences. A text of several words without other signs says
+  // little, but a literal without a record is left out in any case.
   return end < text.size() && std::ranges::find(words, word) != std::end(words);
 }
 

@@ -1,9 +1,9 @@
-// SqlTokens: a statement of SQL in tokens, for what its database does not say of it.
+// SqlTokens: the tokens of a statement of SQL, for facts that its database does not tell.
 //
 // Owns       its tokens.
 // Thread     any.
-// Allocates  what it found.
-// Fails      never: the database says what is no SQL.
+// Allocates  its results.
+// Fails      never: the database refuses text that is not SQL.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace katana::tool::sql {
 struct SqlToken {
   enum class Kind : unsigned char { word, quoted, string, number, parameter, symbol };
   Kind kind = Kind::symbol;
-  std::string text;  // of a word in small letters; of a quoted name what is quoted
+  std::string text;  // words in small letters; quoted names without the quotes
   std::size_t offset = 0;
   std::size_t parameter = 0;
 

@@ -42,7 +42,8 @@ std::optional<std::size_t> find_name(const std::string& text, std::string_view m
   return std::nullopt;
 }
 
-// What a connection of a program refuses (katana/stores/database/sqlite/connection.hpp).
+// Refuses the statements that a connection of a program refuses
+// (katana/stores/database/sqlite/connection.hpp).
 int refuse_control(void*, int action, const char*, const char* second, const char*, const char*) {
   switch (action) {
     case SQLITE_TRANSACTION:
@@ -175,7 +176,7 @@ class SqliteDialect final : public Dialect {
       column.why = fmt::format("an outer join leaves {}.{} out", table, known.name);
     } else if (named) {
       column.null = Null::never;
-    }  // else it comes through a view or a subquery
+    }  // otherwise it comes through a view or a subquery
   }
 
   void find_scans(const std::string& text, const Outline& outline, Description& found) const {

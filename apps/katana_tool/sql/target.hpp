@@ -1,10 +1,10 @@
-// Target: what katana_check_sql() writes down about a target of a build, a line for each thing:
+// Target: the facts that katana_check_sql() writes about a target of a build, one on each line:
 //
 //   name app                       folder /src             source /src/app.cpp
 //   object /build/…/app.cpp.o      include /src            dialect sqlite
 //   migrations sqlite /src/sql     lock /src/sql.lock      warnings errors
 //
-// Owns       what it read.
+// Owns       the facts that it read.
 // Thread     any.
 // Allocates  yes.
 // Fails      with the path and the line.
@@ -36,13 +36,13 @@ struct Target {
 
   static Result<Target> parse(std::string_view text, const std::string& path);
 
-  // Every literal of its sources, and of what they include of its folder.
+  // Every literal of its sources, and of the headers of its folder that they include.
   Result<std::vector<Literal>> literals() const;
   Result<std::vector<Record>> records() const;
   Result<std::vector<database::Migration>> migrations_for(const std::string& dialect) const;
 };
 
-// Of all of them.
+// The checksum of all migrations together.
 std::string checksum_of(const std::vector<database::Migration>& migrations);
 
 }  // namespace katana::tool::sql

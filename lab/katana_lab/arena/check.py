@@ -3,8 +3,8 @@
     lab/arena/check --h1 8080 --h1-tls 8081 --h2c 8082 --tls 8443 [--profiles baseline,json,…] [--data FOLDER]
     lab/arena/check --server NAME[,NAME…]     # starts each of these servers itself, and checks the profiles that it has
 
-The checks are the same for all servers. Beyond theirs, a server has to close after `Connection: close`, as their
-documents say, to answer sixteen requests of one write in their order, and to send a file's own bytes, not only as many.
+The checks are the same for all servers. A server also has to close after `Connection: close`, as HttpArena's documents
+say, and answer sixteen requests of one write in order. It has to send a file's exact bytes, not only as many.
 Needs curl with brotli.
 """
 from __future__ import annotations
@@ -142,7 +142,7 @@ def json_tls(check: Check) -> None:
 
 
 def upload(check: Check) -> None:
-    """How many bytes came; curl asks 100-continue for the large ones."""
+    """Check the number of received bytes; curl asks 100-continue for the large ones."""
     for content in (b"Hello, HttpArena!", os.urandom(48), *(os.urandom(size) for size in UPLOAD_SIZES)):
         reply = curl(f"{check.h1}/upload", body=content)
         check.expect(f"{len(content)} bytes", reply.status == 200 and reply.text == str(len(content)),
@@ -246,7 +246,7 @@ CHECKS: dict[str, Callable[[Check], None]] = dict(zip(PROFILES, (
 
 
 def listening(port: int) -> bool:
-    """Whether somebody does."""
+    """Whether a program listens on the port."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -282,7 +282,7 @@ def report(name: str, check: Check, profiles: list[str]) -> bool:
 
 
 def profiles_of(ports: Ports) -> list[str]:
-    """Those whose port was given."""
+    """The profiles whose port was given."""
     port_of = {"json-tls": ports.h1_tls, "baseline-h2": ports.tls, "static-h2": ports.tls, "baseline-h2c": ports.h2c,
                "json-h2c": ports.h2c}
     return [name for name in PROFILES if port_of.get(name, ports.h1)]
@@ -290,7 +290,7 @@ def profiles_of(ports: Ports) -> list[str]:
 
 def main() -> int:
     """Check; the exit status."""
-    from katana_lab.arena import servers                         # which needs more than the check does
+    from katana_lab.arena import servers                         # it needs more packages than the check does
     options = parse_options()
     data.prepare(options.data)
     if not options.server:

@@ -1,10 +1,10 @@
-"""What the arena's servers are given: the data set, twenty files with their compressed siblings, and a certificate.
+"""The input of the arena's servers: the data set, twenty files with their compressed siblings, and a certificate.
 
     lab/arena/data [--folder build/arena/data] [--force]
 
-Everything but the certificate follows from a seed. A file has exactly its size in HttpArena, and a text that gzip makes
-about as small as theirs: it repeats phrases, and the share of new words is found by bisection. Needs brotli and
-openssl.
+Everything but the certificate follows from a seed. A file has exactly its size in HttpArena, and a text that gzip
+compresses about as well as theirs. The text repeats phrases, and the share of new words is found by bisection. Needs
+brotli and openssl.
 """
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def write_files(folder: Path) -> None:
 
 
 def write_certificate(folder: Path) -> None:
-    """server.crt and server.key: RSA of 2048 bits for localhost, signed by itself."""
+    """server.crt and server.key: RSA of 2048 bits for localhost, self-signed."""
     command = [proc.tool("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-sha256", "-days", "3650",
                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
                "-keyout", folder / "server.key", "-out", folder / "server.crt"]
@@ -107,7 +107,7 @@ def write_certificate(folder: Path) -> None:
 
 
 def prepare(folder: Path = DATA, force: bool = False) -> Path:
-    """Make what is not there yet; the folder."""
+    """Make the missing files; return the folder."""
     done = folder / "complete"
     if force or not done.exists() or done.read_text(encoding="utf-8") != str(SEED):
         folder.mkdir(parents=True, exist_ok=True)

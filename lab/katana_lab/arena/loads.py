@@ -1,6 +1,6 @@
-"""What each profile asks of a server: HttpArena's requests, by katana-load, with connections for one CPU.
+"""The requests of each profile: HttpArena's requests, by katana-load, with connections for one CPU.
 
-Theirs are for 64 threads of a server; `connections` divides them, so that a server with one thread has as many for it.
+HttpArena's numbers are for 64 server threads. `connections` divides them for a server with one thread.
 """
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Load:
         return sorted({max(1, round(count / scale)) for count in self.theirs})
 
     def write(self, name: str, folder: Path) -> tuple[str, ...]:
-        """The file of what is sent, and the flags that name it."""
+        """Write the file of requests; return the flags that name it."""
         path = folder / "loads" / name
         text = "\n".join([*self.paths, *map(json.dumps, self.requests)]) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -62,7 +62,7 @@ class Load:
         return dataclasses.replace(self, driver="h2load-timed") if self.driver == "http2" else self
 
     def job(self, name: str, ports: Ports, build: Path, folder: Path, connections: int, seconds: float) -> Job:
-        """What the driver is given."""
+        """The job for the driver."""
         secure = self.port in ("tls", "h1_tls")
         flags = [*(part for field in self.fields for part in ("-H", field))]
         if self.driver == "websocket":

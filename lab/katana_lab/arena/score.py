@@ -24,7 +24,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Points:
-    """Of a server in a profile, or in all."""
+    """The points of a server in a profile, or in all."""
 
     rate: float = 0.0
     memory: float = 0.0

@@ -1,4 +1,4 @@
-"""How a contest checks its servers: a client of one connection, counted expectations, and the command of the check."""
+"""The checks of a contest: a client of one connection, counted expectations, and the command of the check."""
 from __future__ import annotations
 
 import argparse
@@ -46,7 +46,7 @@ class Check:
         self.failures: list[str] = []
 
     def judge(self, what: str, wrong: str) -> None:
-        """Count a check that says what is wrong, or nothing."""
+        """Count a check; `wrong` names the mistake, or is empty."""
         self.count += 1
         if wrong:
             self.failures.append(f"{self.scope}{what}: {wrong}")
@@ -70,7 +70,7 @@ class Check:
 
 
 def failures_of(examine: Callable[[], tuple[str, list[str]]]) -> tuple[str, list[str]]:
-    """What was checked, and what failed, also where the server does not start."""
+    """Return the number of checks and the failures, also where the server does not start."""
     try:
         return examine()
     except LabError as error:
@@ -87,7 +87,7 @@ def say(name: str, what: str, failures: Sequence[str]) -> bool:
 
 def fit(servers: Sequence[Server], examine: Callable[[Server], tuple[str, list[str]]], left_out: list[str]
         ) -> list[Server]:
-    """Those that pass; each other is said, and added to `left_out`."""
+    """The servers that pass; the others are printed, and added to `left_out`."""
     found = []
     for server in servers:
         print(f"\rcheck: {server.name:<20}", end="", file=sys.stderr, flush=True)

@@ -1,6 +1,4 @@
-"""What a contest measures and shows alike: a server under a load after a warm-up, rounds in which a server may fail,
-and the cells of its row.
-"""
+"""Measurements and tables of all contests: loads after a warm-up, rounds that may fail, and the cells of a row."""
 from __future__ import annotations
 
 import sys
@@ -13,13 +11,13 @@ from katana_lab.drivers import Drive, Job
 from katana_lab.heading import made_by
 
 SATURATED, IDLE_SERVER = 0.90, 0.90
-# What a round has of a server that did not start, or answered nothing.
+# The figures of a round for a server that did not start, or answered nothing.
 FAILED = {"us": None, "rate": 0.0, "errors": 1, "other": 0.0, "server": 0.0, "generator": 0.0}
 
 
 def loaded(pid: int, driver: str, job: Job) -> tuple[dict, Drive]:
-    """harness.measure_load with p99 and `generator`: the share of CPU 1 that the generator used or waited for, or what
-    CPU 1 was busy for where the generator does not say.
+    """harness.measure_load with p99 and `generator`: the share of CPU 1 that the generator used or waited for. If the
+    generator does not report it, `generator` is the busy share of CPU 1.
     """
     figures, done = harness.measure_load(pid, driver, job)
     own = done.told.get("generator")

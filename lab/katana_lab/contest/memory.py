@@ -38,7 +38,7 @@ class Group:
 
     @property
     def prefix(self) -> tuple[str, ...]:
-        """What starts a command within it."""
+        """The words that start a command within it."""
         return "/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.path / "cgroup.procs")
 
     def used_kib(self) -> int | None:

@@ -22,17 +22,17 @@ from katana_lab.costs import harness
 BUILD_SECONDS_MAX = 1800
 RUST_REMEDY, GO_REMEDY = "install Rust from https://rustup.rs", "install Go from https://go.dev/dl"
 NODE_REMEDY = "install Node 20 or newer from https://nodejs.org"
-PYTHON = ROOT / "build" / "arena" / "fastapi" / "venv" / "bin" / "python"      # of all contests
+PYTHON = ROOT / "build" / "arena" / "fastapi" / "venv" / "bin" / "python"      # for all contests
 
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A server of a contest. `command`: of the build's folder and its own folder. `needs`: programs of the
-    machine, and what brings them. `make` builds it, or `target` is that of this tree's own build.
+    """A server of a contest. `command`: of the build's folder and its own folder. `needs`: programs of the machine, and
+    the packages that bring them. `make` builds it, or `target` is that of this tree's own build.
 
-    Traits that one contest asks for: `kind` and `profiles` (HttpArena's class, and what it can answer), `database` (how
-    its flag names a file), `is_pipelined` (a connection to the database has many statements in flight), `is_ranked` (it
-    keeps all the rules).
+    Other traits belong to one contest each. `kind` and `profiles` are HttpArena's class, and the profiles that it can
+    answer. `database` is the way in which its flag names a file. `is_pipelined`: a connection to the database has many
+    statements in flight. `is_ranked`: it keeps all the rules.
     """
 
     name: str
@@ -170,8 +170,8 @@ class Contest:
         return [self.servers[name] for name in found]
 
     def present(self, asked: Sequence[str], build: Path) -> list[Server]:
-        """Those that were asked for, LabError where one cannot run here; of none asked for all that can, and who cannot
-        is said.
+        """The servers that were asked for; LabError where one cannot run here. Without names: all that can run here;
+        the others are printed.
         """
         found = []
         for server in self.chosen(asked or list(self.servers)):

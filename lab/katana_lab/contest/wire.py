@@ -1,4 +1,4 @@
-"""What the check asks with: curl for requests, a socket for requests in pieces, and a small WebSocket client."""
+"""The clients of the checks: curl for requests, a socket for requests in pieces, and a small WebSocket client."""
 from __future__ import annotations
 
 import base64
@@ -42,7 +42,7 @@ class Reply:
         return self.fields.get("content-type", "").split(";")[0].strip().lower()
 
     def json(self) -> dict:
-        """The body as an object; empty for what is none."""
+        """The body as an object; empty for any other body."""
         try:
             read = json.loads(self.body)
         except ValueError:
@@ -157,7 +157,7 @@ def pipelined(port: int, request: bytes, count: int) -> list[bytes]:
 
 
 class WebSocket:
-    """A client of one connection; LabError for what the server does wrong."""
+    """A client of one connection; LabError for errors of the server."""
 
     def __init__(self, port: int):
         self.key = base64.b64encode(os.urandom(16)).decode()
@@ -174,7 +174,7 @@ class WebSocket:
 
     @property
     def wanted_accept(self) -> str:
-        """What Sec-WebSocket-Accept has to be."""
+        """The expected value of Sec-WebSocket-Accept."""
         return base64.b64encode(hashlib.sha1((self.key + WEBSOCKET_SUFFIX).encode()).digest()).decode()
 
     def send(self, opcode: int, payload: bytes) -> None:

@@ -1,7 +1,7 @@
-"""What things cost, beside something else, in interleaved rounds: each module is one command of the laboratory.
+"""Costs beside those of something else, in interleaved rounds: each module is one command of the laboratory.
 
-Standard library only, unless a rival's description (lab/peers) is wanted. `harness` has what they share, `drivers` the
-generators of load; katana_lab.commands names them all.
+Standard library only, unless the description of a rival is wanted. `harness` has the shared code, `drivers` the
+generators of load; katana_lab.commands names all of them.
 """
 
 # SPDX-License-Identifier: Apache-2.0

@@ -5,17 +5,17 @@
              [--html FILE]
 
 First every server is checked as HttpArena validates it (lab/arena/check): a profile that fails is left out, and named.
-Then each round runs every server once (A B C A B C …) for each connection count of a profile: a fresh process with one
-thread on CPU 0, a second of warm-up, and the load on CPU 1 by katana-load. HttpArena's connection counts are divided by
---scale, since theirs are for 64 threads. katana-load sends the same bytes for the same request of HTTP/2; h2load
-indexes its fields (--h2load), as HttpArena's load does.
+Then each round runs every server once (A B C A B C …) for each connection count of a profile. Each run has a fresh
+process with one thread on CPU 0, a second of warm-up, and the load on CPU 1 by katana-load. The connection counts of
+HttpArena are for 64 threads, and are divided by --scale. For HTTP/2, katana-load sends the same bytes for the same
+request. With --h2load, h2load indexes its fields, as HttpArena's load does.
     CPU us/request   user and kernel time of the server's processes for each request
     ratio            of that to the first server's: median over rounds of (server / first) within a round
-    requests/s       '≥': a lower bound, because the generator was the limit: it used, or waited for, its CPU for more
-                     than 90 % of the time, and the server did not use as much of its own
+    requests/s       '≥': a lower bound, because the generator was the limit: it used, or waited for, more than 90 % of
+                     its CPU, and the server used less of CPU 0
     p99 us           of a closed loop, from sending to the whole reply
-    MiB              anonymous memory (Pss_Anon): after the start, and the most under load; of the cgroup without
-                     inactive_file where --cgroup names a folder in which groups may be made
+    MiB              anonymous memory (Pss_Anon): after the start, and the most under load. With --cgroup FOLDER, in
+                     which groups may be made: memory of the cgroup without inactive_file
     B/reply          of all that the server sent, heads and TLS included
     server, client   shares of CPU 0 that the server used, and of CPU 1 that the generator used or waited for
 The score is HttpArena's, over the servers of this run: it says nothing about servers that are not here.
@@ -112,7 +112,7 @@ def counts_of(profile: str, options: argparse.Namespace) -> list[int]:
 
 
 def run(options: argparse.Namespace, fit: dict[str, list[str]]) -> Results:
-    """All profiles, one after another; --json has what is there after each."""
+    """Run all profiles, one after another; --json has the results so far after each."""
     results: Results = {}
     for profile, names in fit.items():
         results[profile] = {}
@@ -145,7 +145,7 @@ def mean_over_counts(by_count: dict[int, harness.Rounds], name: str, figure: str
 
 
 def entries_of(results: Results) -> dict[str, dict[str, score.Entry]]:
-    """What the score is made of."""
+    """The figures from which the score is computed."""
     return {profile: {name: score.Entry(mean_over_counts(by_count, name, "rate"),
                                         max(mean_over_counts(by_count, name, "pss_anon_kib") / 1024, 0.1),
                                         mean_over_counts(by_count, name, "reply_bytes"))
@@ -214,7 +214,7 @@ def main() -> None:
     print("\n".join(lines))
     harness.write(options, lines, results)
     if options.html:
-        from katana_lab import plots                             # which needs plotly
+        from katana_lab import plots                             # it needs plotly
         plots.write_page(plots.arena_score(score.score(entries_of(results))), options.html)
 
 # SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-"""What a build costs: CPU seconds and peak memory of each compiler and linker, by target and by source.
+"""The cost of a build: CPU seconds and peak memory of each compiler and linker, by target and by source.
 
     lab/build_cost.py                                      # what `make run` builds
     lab/build_cost.py --preset asan --target katana_unit_tests
@@ -6,9 +6,9 @@
     lab/build_cost.py --headers                            # and which headers and templates clang 19 spends it for
 
 Everything is compiled anew in an empty folder, without a compiler cache; a failed build is an error. CPU seconds are
-user and system time of the compiler and its children, so other work of the machine changes them little (caches, clock
-rate); the clock is the whole build's. --project builds another project, as a user would, with the KATANA that was
-installed in --prefix. Arguments that begin with -D are passed to CMake.
+user and system time of the compiler and its children. Other work of the machine changes them little (caches, clock
+rate). The elapsed time is that of the whole build. --project builds another project, as a user would, with the KATANA
+that was installed in --prefix. Arguments that begin with -D are passed to CMake.
 """
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def summary(steps: list[Step], clock: float) -> str:
 
 
 class Times:
-    """What clang's -ftime-trace says of several sources: inclusive seconds, by header and by template."""
+    """The times of several sources by clang's -ftime-trace: inclusive seconds, by header and by template."""
 
     def __init__(self) -> None:
         self.headers: collections.Counter[str] = collections.Counter()
@@ -102,7 +102,7 @@ class Times:
         self.instances: collections.Counter[str] = collections.Counter()
 
     def add(self, trace: dict) -> None:
-        """Of one source. Clang 19 writes the beginning of a header, and behind it the end, without its name."""
+        """Add one source. Clang 19 writes the beginning of a header, and behind it the end, without its name."""
         begun: dict = {}
         for event in trace["traceEvents"]:
             seconds = event.get("dur", 0) / 1e6

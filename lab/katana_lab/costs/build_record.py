@@ -2,7 +2,7 @@
 
     python3 build_record.py LOG COMMAND…
 
-CMake starts it (CMAKE_CXX_COMPILER_LAUNCHER). A line is JSON: what was made, CPU seconds, peak memory in MiB, and the
+CMake starts it (CMAKE_CXX_COMPILER_LAUNCHER). A line is JSON: the output, CPU seconds, peak memory in MiB, and the
 clock's beginning and end. Standard library only. Lines of one log may be added by several processes at once.
 """
 import json

@@ -1,12 +1,12 @@
-"""What a user costs that is answered from the response cache, beside /health and beside the handler, in one run.
+"""The cost of a user from the response cache, beside /health and beside the handler, in one run.
 
     cached_cost.py [--build build/bench] [--rounds 9] [--seconds 3] [--connections 16] [--json FILE] [--markdown FILE]
 
-Each round runs fullstack three times (A B C A B C …), in a fresh process with one reactor on CPU 0 and wrk on CPU 1,
-with one user in its own database:
+Each round runs fullstack three times (A B C A B C …), in a fresh process. It has one user in a separate database. The
+program has one reactor on CPU 0, and wrk is on CPU 1. Tests:
     /health   GET /health
     cached    GET /users/1 with cache.http.enabled
-    handler   GET /users/1 without: a query of SQLite, and JSON
+    handler   GET /users/1 without the cache: a query of SQLite, and JSON.
 A reply that is not the user, or does not say that it is from the cache, ends the run.
     CPU us/request    user and kernel time of the program for each request
     ratio to /health  of that: median over rounds of (one / health) within a round

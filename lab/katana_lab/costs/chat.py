@@ -1,27 +1,27 @@
-"""What a chat delivery costs the server, on each engine and beside the floor, in one run.
+"""The cost of a chat delivery for the server, on each engine and beside the floor, in one run.
 
     chat_cost.py [--quick] [--rounds N] [--seconds S] [--tests sizes,connections,shapes,seed,sustained,memory,network]
                  [--engines epoll-edge,epoll-level,io_uring] [--no-trace] [--build build/bench]
                  [--json FILE] [--markdown docs/figures/chat.md]
 
-Each round runs every server once (A B C D, A B C D, …), in a fresh process pinned to CPU 0, chat_load on CPU 1 with
-every delivery checked. Tables:
+Each round runs every server once (A B C D …), in a fresh process pinned to CPU 0. On CPU 1, chat_load checks every
+delivery. Tables:
     sizes        messages of 64 to 16,384 bytes
     connections  10 to 5,000, all of them receive
-    shapes       nobody reads (write-heavy), few speak and all hear (read-heavy), many speak and few hear (asymmetric),
-                 evenly and in bursts
-    seed         the table that asked the question: 500 clients, 50 messages/s each, bursts, nobody reads
-    sustained    the highest rate at which nothing is missing and the server is not behind when the sending ends, 500
-                 connections, all receive; and latency at half of it
+    shapes       no client reads (write-heavy), few speak and all hear (read-heavy), many speak and few hear
+                 (asymmetric), evenly and in bursts
+    seed         the table that asked the question: 500 clients, 50 messages/s each, bursts, no client reads
+    sustained    the highest rate at which nothing is missing and the server is not behind when the sending ends.
+                 500 connections, all receive; and latency at half of that rate
     memory       5,000 connections at rest and under load
-    network      between network namespaces over veth, as it is, with delay, and with delay and loss (tc netem), where
-                 this machine lets us make them
-CPU is the server's, user and system, from the scheduler over the whole run; wake-ups are returns of epoll_wait or
-io_uring_enter, counted with the other system calls by perf trace in its own run, as tracing slows the server.
+    network      between network namespaces over veth, unchanged, with delay, and with delay and loss (tc netem). Only
+                 where this machine permits them.
+CPU is the server's, user and system, from the scheduler over the whole run. Wake-ups are returns of epoll_wait or
+io_uring_enter. A separate run of perf trace counts them and the other system calls, as tracing slows the server.
 A ratio is the median over rounds of (engine / floor) within a round. A server that is never idle takes another turn
-with what came meanwhile, so its CPU per delivery is that of the rate, whatever a delivery costs: such rounds are left
-out of ratios and verdict, "busy" where no other is left. Messages longer than 8 KiB need --line-bytes-max, which the
-server is given.
+with the messages that came meanwhile. Its CPU per delivery then depends on the rate, not on the cost of a delivery.
+Such rounds are left out of ratios and verdict; the table says "busy" where no other round is left. Messages longer than
+8 KiB need --line-bytes-max, which the server is given.
 """
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from katana_lab.heading import made_by
 TESTS = {"sizes": "Sizes", "connections": "Connections", "shapes": "Shapes of load",
          "seed": "The seed's table beside ours", "sustained": "Sustained, and latency at half of it",
          "memory": "Memory", "network": "Between network namespaces"}
-BUSY = 0.95                                      # of a CPU; above it a server is never idle
-BURSTS = 6                                       # at least, one a second: two may be anything
-LOAD_MAX = 1.0                                   # load average above which a machine is not calm
+BUSY = 0.95                                      # The share of a CPU above which a server is never idle.
+BURSTS = 6                                       # The fewest bursts, one a second: two may be anything.
+LOAD_MAX = 1.0                                   # The load average above which a machine is not calm.
 COLUMNS = ("server", "CPU us/delivery", "ratio to floor", "deliveries/s", "missing", "p50 us", "p99 us", "CPU server",
            "CPU client", "context switches/s", "wake-ups/s", "system calls/delivery")
-# The figures of the seed, as they were published: bytes/s are kilobytes in truth, and what the server dropped was not
-# counted.
+# The figures of the seed, as they were published: bytes/s are kilobytes in truth, and messages that the server dropped
+# were not counted.
 SEED = {(64, "ET"): (21962.9, 1405.6), (64, "LT"): (22072.8, 1412.7), (128, "ET"): (22286.6, 2852.7),
         (128, "LT"): (22111.7, 2830.3), (256, "ET"): (13518.4, 3460.7), (256, "LT"): (12065.4, 3088.7),
         (512, "ET"): (7294.2, 3734.6), (512, "LT"): (6905.9, 3535.8)}
@@ -54,7 +54,7 @@ WAITS = ("epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter")
 
 
 class Load:
-    """What chat_load is to do; the flags it is given."""
+    """A job of chat_load, and its flags."""
 
     def __init__(self, connections=500, size=64, rate=10.0, receive=True, burst=False, **others):
         self.connections, self.size, self.rate, self.receive, self.burst = connections, size, rate, receive, burst
@@ -98,7 +98,7 @@ def job_of(load, port, options, address="127.0.0.1"):
 
 
 def deliveries_of(load, told):
-    """Return how many deliveries the server owed: what nobody received has been sent all the same."""
+    """Return how many deliveries the server owed; messages that no client received have been sent all the same."""
     return max(1, told["expected"] if load.receive else told["sent"] * (load.connections - 1))
 
 
@@ -109,7 +109,7 @@ def share_not_delivered(said, due):
 
 
 def measure(name, load, ports, options, prefixes=((), ()), address="127.0.0.1"):
-    """Start a server, load it, and return what it cost. `prefixes`: what the server and the load are run by."""
+    """Start a server, load it, and return its costs. `prefixes`: commands that run the server and the load."""
     with serving(name, options, ports, address, prefixes[0]) as server:
         spent, done = harness.measure_load(server.pid, "chat_load", job_of(load, server.port, options, address),
                                            prefixes[1])
@@ -187,13 +187,15 @@ def seed_table(options, ports, results):
                          harness.median(own, "bytes", ".2f", 1 / options.seconds / 1e6), f"{rate * 499:,.0f}",
                          f"{100 * lost:.0f} %", f"{harness.median(own, 'server', '.0f', 100)} %"))
     return ["", *harness.markdown(("size", "mode", "the seed: msg/s", "the seed: \"bytes/s\" (kB/s)", "sent msg/s",
-                                   "MB/s", "deliveries owed/s", "of them not delivered, as nobody reads",
+                                   "MB/s", "deliveries owed/s", "of them not delivered, as no client reads",
                                    "CPU server"), rows)]
 
 
 def sustained_rate(name, size, options, ports):
-    """Return the result of the highest rate of each of 500 senders that is sustained: nothing is missing, all was sent,
-    and the last delivery came soon after the end of the sending: what is queued then was delivered in no second."""
+    """Return the result of the highest sustained rate of each of 500 senders.
+
+    A rate is sustained if nothing is missing, all messages were sent, and the last delivery came soon after the end of
+    the sending. Messages that are queued at the end were not delivered in time."""
     best, low, high = None, 0.0, 60.0
     for _ in range(5 if options.quick else 7):
         rate = (low + high) / 2
@@ -279,7 +281,7 @@ def beside_floor(results, engines):
 
 
 def verdict(results, engines, load_before):
-    """Return what the figures say about edge against level, in sentences."""
+    """Return the comparison of edge and level, in sentences."""
     ratios, better, rounds_count = [], [], 0
     for rounds in results.values():
         if isinstance(rounds, list) and "epoll-edge" in rounds[0] and "epoll-level" in rounds[0]:
@@ -331,15 +333,18 @@ def heading(load_before):
     return ["# What a chat delivery costs", "",
             made_by("lab/chat_cost.py"), "",
             f"Load average when it began: {load_before:.1f}. Above {LOAD_MAX:g}, others used the machine. A server that"
-            " is kept waiting",
-            "finds more to send in its next turn and pays less for each delivery, so that then not even the ratios",
-            "hold: only what is missing and what was counted. For the same reason a server that is never idle has",
-            "the CPU per delivery of the rate, whatever a delivery costs it: the ratio is \"busy\" then, and latency",
-            "and system calls are what to compare. Bursts, which no server can spread, show the cost.",
+            " is kept waiting finds more to send in",
+            "its next turn and pays less for each delivery. Then not even the ratios hold, only the counts and what is"
+            " missing. For",
+            "the same reason, the rate decides the CPU per delivery of a server that is never idle, not the cost of a"
+            " delivery. The",
+            "ratio is \"busy\" then; compare latency and system calls. Bursts, which no server can spread, show the cost.",
             "",
-            "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the",
-            "same bytes and does nothing else. `*`: the generator was the limit in a round; rates are then lower",
-            "bounds and latencies contain its own, while the cost of a delivery stands.",
+            "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the same"
+            " bytes and",
+            "does nothing else. `*` means that the generator was the limit in a round. Rates are then lower bounds, and"
+            " latencies",
+            "contain its own. The cost of a delivery stands.",
             "[lab/README.md](../../lab/README.md) says how such tables are read."]
 
 

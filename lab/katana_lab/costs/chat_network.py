@@ -6,7 +6,7 @@ import subprocess
 
 NAMESPACES = ("katana-chat-a", "katana-chat-b")
 INSIDE = tuple(("ip", "netns", "exec", name) for name in NAMESPACES)
-ADDRESS = "10.99.0.1"                    # of the first
+ADDRESS = "10.99.0.1"                    # address of the first namespace
 LINKS = {"veth": None, "veth, 5 ms delay": "delay 5ms", "veth, 5 ms delay, 1 % loss": "delay 5ms loss 1%"}
 
 

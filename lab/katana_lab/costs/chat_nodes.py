@@ -1,17 +1,17 @@
-"""What a chat delivery costs a server that is one of three, beside one that is alone, in one run.
+"""The cost of a chat delivery for a server that is one of three, beside one that is alone, in one run.
 
     chat_nodes_cost.py [--rounds N] [--seconds S] [--connections N] [--rate N] [--same-clients]
                        [--build build/bench]
 
 Each round runs one server alone and then three with a nats-server between them, each server with one reactor. The same
-messages are said in the room both times, a third of them on each of three, and each server has as many clients as the
-one: so each makes the same deliveries. With --same-clients the clients of the one are divided among the three instead,
-and what a message costs a server is shared by a third of the deliveries.
+messages are said in the room both times; with three servers, each gets a third of them. Each server has as many clients
+as the single one, and makes the same deliveries. With --same-clients the clients of the single server are divided among
+the three instead. A third of the deliveries then shares the cost of a message for a server.
 
-A node's figure is its deliveries for each second of CPU that it used, user and system, the bus's connection included
-and the nats-server not; of three it is the sum of both. Nothing may be missing. The load comes in bursts, a second's
-messages at once: how many a turn holds is then not a matter of how busy the machine is. The ratio is the median over
-rounds of (three / one) within a round.
+A node's figure is its deliveries for each second of CPU that it used, user and system. The bus's connection is
+included, the nats-server is not. For three servers it is the sum of both. Nothing may be missing. The load comes in
+bursts, a second's messages at once. The number of messages in a turn then does not depend on how busy the machine is.
+The ratio is the median over rounds of (three / one) within a round.
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse_options():
 
 
 def start(command, log):
-    """Start a process whose output nobody reads."""
+    """Start a process; its output goes to the log."""
     return subprocess.Popen(command, stdout=log, stderr=log)
 
 

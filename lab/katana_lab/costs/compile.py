@@ -1,13 +1,13 @@
-"""What a header costs the compiler: processor seconds, memory and lines, beside another tree.
+"""The cost of a header for the compiler: processor seconds, memory and lines, beside another tree.
 
     lab/compile_cost.py [HEADER…] [--rounds 7] [--compiler g++-12] [--markdown FILE]
     lab/compile_cost.py --program hello.cpp --against TREE --against-program old_hello.cpp
 
-Without HEADER: every header of katana/ itself, as katana/http.hpp. --program compiles whole files in their place,
-and shows what a header makes its users instantiate. --against compiles the same headers, and --against-program
-(one for each --program, in their order; default: the same files), in another tree, in the same rounds; a ratio is
-that of the medians. Seconds are processor time, so other work disturbs them less than the clock; memory is the
-peak of the compiler.
+The command compiles every header of katana/ alone, unless HEADER names others. --program compiles whole files in their
+place. It shows which templates the users of a header instantiate. --against compiles the same headers in another tree,
+in the same rounds. Files of --program in that tree are named by --against-program (default: the same files). A ratio is
+that of the medians. Seconds are processor time: other work disturbs them less than elapsed time. Memory is the peak of
+the compiler.
 """
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Subject:
         self.mebibytes.append(usage.ru_maxrss / 1024)
 
     def lines(self, compiler: str) -> int:
-        """Lines that are left when comments, blank lines and what the preprocessor skips are gone."""
+        """Lines that are left without comments, blank lines and lines that the preprocessor skips."""
         output = subprocess.run(self.command(compiler, "-E", "-P"), capture_output=True, text=True, check=True).stdout
         return sum(1 for line in output.splitlines() if line.strip())
 
@@ -109,7 +109,7 @@ def main() -> int:
         if given.against:
             there = given.against.resolve()
             others = list(subjects_of(headers, given.against_program or given.program, there, folder, names))
-            # What the other tree does not have is measured here alone.
+            # Headers that the other tree does not have are measured here alone.
             others = [other if other.source.parent != folder or (there / other.name).exists() else None
                       for other in others]
         for _ in range(given.rounds):

@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL cost the same program: fullstack, with both, in one run.
+"""The cost of SQLite and PostgreSQL for the same program: fullstack, with both, in one run.
 
     databases_cost.py [--build build/bench] [--rounds 5] [--seconds 3] [--json FILE] [--markdown FILE]
 
@@ -7,8 +7,8 @@ program has one reactor on CPU 0; the load and PostgreSQL are on CPU 1. Both flu
     one user   GET /api/users/{n}                 64 connections that ask again at once
     a page     GET /api/users?limit=100&after={n} the same
     a write    POST /api/data                     the same
-'program' is the program's own CPU for each request, 'PostgreSQL' that of the server's processes; 'ratio' is the median
-over rounds of PostgreSQL / SQLite of the program's. Needs PostgreSQL's server.
+'program' is the program's CPU for each request, 'PostgreSQL' that of the server's processes. 'ratio' is the median over
+rounds of the program's PostgreSQL / SQLite. Needs PostgreSQL's server.
 """
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What a static file costs a server, beside nginx with sendfile, in one run.
+"""The cost of a static file for a server, beside nginx with sendfile, in one run.
 
     files_cost.py [--sizes 1024,1048576] [--engines epoll-edge,io_uring] [--rounds 9] [--seconds 3] [--connections 16]
                   [--build build/bench] [--json FILE] [--markdown FILE]
 
-Each round runs every server once (A B C A B C …), in a fresh process with one worker on CPU 0, wrk on CPU 1. All of
-them serve the same files from the page cache on kept connections, and first show that they do: a reply that is not the
-file ends the run. nginx keeps files open for a second, as KATANA does (lab/peers/nginx_files.conf).
+Each round runs every server once (A B C …), in a fresh process with one worker on CPU 0, wrk on CPU 1. All of them
+serve the same files from the page cache on kept connections. First they show that they do. A reply that is not the file
+ends the run. nginx keeps files open for a second, as KATANA does (`lab/peers/nginx_files.conf`).
     CPU us/request   user and kernel time of the server's processes for each request
     CPU ns/KiB       the same for each KiB of the file
     ratio to nginx   of the processor time for each byte: median over rounds of (server / nginx) within a round
@@ -50,7 +50,7 @@ def parse_options(arguments=None):
 
 
 def write_files(folder, wanted):
-    """Write a file of random bytes for each size, which servers that run as somebody else can read."""
+    """Write a file of random bytes for each size. Servers that run as another user can read them."""
     files = folder / "files"
     files.mkdir()
     for size in wanted:

@@ -1,4 +1,4 @@
-"""What a request costs katana-load beside wrk, and how well each sees a latency that is known.
+"""The cost of a request for katana-load beside wrk, and how well each sees a latency that is known.
 
     compare_wrk.py [--rounds 7] [--seconds 3] [--connections 64] [--build build/bench] [--realtime]
                    [--markdown FILE] [--json FILE]
@@ -8,10 +8,10 @@ cost      Both load hello_world_server (one reactor, CPU 0) from CPU 1 in a clos
           from wait4(); system calls come from their own run under perf stat. The ratio is the median over the
           rounds of katana-load / wrk within a round, with the smallest and the largest.
 accuracy  A server answers each request after 1 ms and each 200th after 20 ms, and measures those delays itself. The
-          generators offer a constant rate far below what it can take. At p50, p99 and p99.9 the table has what the
-          server took and what each generator reports on top. wrk2 takes the place of wrk where it is found (it has a
-          rate; wrk has none and runs in a closed loop); it corrects for omission from a millisecond clock.
-          --realtime gives server and generator precedence over everything else (chrt, root), for busy machines.
+          generators offer a constant rate far below the server's capacity. The table has p50, p99 and p99.9 of the
+          server's delay, and the excess that each generator reports. The tool wrk2 takes the place of wrk where it is
+          found (it has a rate; wrk has none and runs in a closed loop). It corrects for omission from a millisecond
+          clock. --realtime gives server and generator precedence over everything else (chrt, root), for busy machines.
 Needs wrk, perf (linux-perf) and two CPUs.
 """
 from __future__ import annotations
@@ -43,7 +43,7 @@ UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
 
 def finish(command: list[str]) -> tuple[str, os.struct_rusage]:
-    """Run a generator on its CPU; return what it printed and what it used. LabError when it failed."""
+    """Run a generator on its CPU; return its output and its resource usage. LabError when it failed."""
     pinned = [proc.tool("taskset"), "-c", str(harness.CLIENT_CPU), *command]
     with subprocess.Popen(pinned, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         output = process.stdout.read()
@@ -105,7 +105,7 @@ def seen_by(name, options, job, precedence):
 
 
 def measure_accuracy(name, options, port):
-    """Return (what the server took, what the generator saw) in microseconds, by percentile."""
+    """Return (latency of the server, latency that the generator reports) in microseconds, by percentile."""
     precedence = [proc.tool("chrt"), "-f", "10"] if options.realtime else []
     server = subprocess.Popen([*precedence, "taskset", "-c", str(harness.SERVER_CPU),
                                proc.built("delay_server", options.build), str(port), *DELAYS],

@@ -1,8 +1,9 @@
-"""What every cost command does alike: flags, a fresh server on CPU 0, a load on CPU 1, rounds in turn, ratios, tables.
-
-Figures of one server in one round (`measure_load`): `us` is its CPU time for each request, and `server`, `client` and
-`other` are shares of CPU 0 and CPU 1 (proc.Spent). A round runs every server once (A B C A B C …), so that other work
-of the machine disturbs all of them; a ratio is that of one round.
+"""The shared code of every cost command: flags, a fresh server on CPU 0, a load on CPU 1, rounds in turn, ratios,
+tables.
+`measure_load` gives the figures of one server in one round. `us` is its CPU time for each request. `server`, `client`
+and `other` are shares of CPU 0 and CPU 1 (proc.Spent). A round runs every server once (A B C A B C …): other work of
+the machine then disturbs all of them. A ratio is that of one round.
+machine then disturbs all of them. A ratio is that of one round.
 """
 from __future__ import annotations
 
@@ -103,12 +104,12 @@ class Running:
 def serving(name: str, command: Callable[[int, Path], list[str]], ports: Iterator[int],
             ready: Callable[[int, subprocess.Popen, Path], None] | str = "/plaintext",
             prefix: Sequence[str] = (), patience_s: float = 5.0) -> Iterator[Running]:
-    """A fresh server on its CPU, in its own folder; gone afterwards. `ready` is a path that is asked until it
-    answers 200, or waits by itself.
+    """A fresh server on its CPU, in a separate folder; gone afterwards. `ready` is a path that is asked until it
+    answers 200, or a function that waits.
     """
     with tempfile.TemporaryDirectory(prefix="katana-cost-") as made:
         work, port = Path(made), next(ports)
-        work.chmod(0o755)                                        # the workers of a rival may be somebody else
+        work.chmod(0o755)                                        # the workers of a rival may be another user
         process = proc.start(command(port, work), [SERVER_CPU], work / "said", prefix)
         running = Running(process.pid, port, work)
         try:
@@ -130,7 +131,7 @@ def own_server(build: Path, engine: str = "epoll-edge", *flags: str) -> Callable
 
 @contextlib.contextmanager
 def spending(pid: int) -> Iterator[list[proc.Spent]]:
-    """What a server spends in the block, as the one member of the list afterwards."""
+    """The resources that a server spends in the block, as the one member of the list afterwards."""
     found: list[proc.Spent] = []
     first = proc.sample(pid, [SERVER_CPU], [CLIENT_CPU])
     yield found
@@ -138,7 +139,7 @@ def spending(pid: int) -> Iterator[list[proc.Spent]]:
 
 
 def measure_load(pid: int, driver: str, job: Job, prefix: Sequence[str] = ()) -> tuple[dict, Drive]:
-    """Run a load once, undisturbed: figures of the server, and what the load says."""
+    """Run a load once, undisturbed; return the figures of the server, and the report of the load."""
     with spending(pid) as found:
         done = drive(driver, job, [CLIENT_CPU], prefix)
     spent = found[0]
@@ -158,8 +159,8 @@ def count_events(pid: int, driver: str, job: Job, events: Sequence[str], folder:
 
 
 def growth(pid: int, what: str, add: Callable[[int], None], count: int, first: int) -> float:
-    """KiB that a size of the server grows by for each thing that `add` adds; what the `first` ones allocate is shared
-    by all and does not count.
+    """The KiB by which a size of the server grows for each object that `add` adds. Memory that the `first` objects
+    allocate is shared by all and does not count.
     """
     add(first)
     time.sleep(0.2)
@@ -196,7 +197,7 @@ def spread(values: Sequence[float], digits: int = 2, nothing: str = "n/a") -> st
 
 
 def calm(rounds: Rounds, name: str) -> list[dict]:
-    """The figures of the rounds in which nobody else took much of the server's CPU; of all where there is none."""
+    """The figures of the rounds in which other programs took little of the server's CPU; of all where there is none."""
     results = [one[name] for one in rounds]
     return [one for one in results if one["other"] <= OTHER_SHARE_MAX] or results
 

@@ -1,16 +1,16 @@
-"""What a request of HTTP/2 costs a server, beside others, in interleaved rounds.
+"""The cost of a request of HTTP/2 for a server, beside others, in interleaved rounds.
 
-Every server gets the same load, `h2load -t1 -c16 -m16` for a reply of 13 bytes, one after the other, round after
-round; the server runs on CPU 0 and h2load on CPU 1. A figure is the server's processor time (user and system) for each
-request; the table has the median of the rounds, and of the ratios to the first server within a round, with their range.
+Every server gets the same load, `h2load -t1 -c16 -m16` for a reply of 13 bytes, one after the other, round after round.
+The server runs on CPU 0 and h2load on CPU 1. A figure is the server's processor time (user and system) for each
+request. The table has the median of the rounds, and of the ratios to the first server within a round, with their range.
 Servers that are not installed are left out.
 
   lab/http2_cost.py                       # build/bench/hello_world_server beside nghttpd and h2o
   lab/http2_cost.py --rounds 9 --requests 400000 --json FILE
   lab/http2_cost.py --client              # what the generators cost: katana-load --http2 beside h2load
 
-With --client the first server is loaded by both generators in turn, with the same connections and streams, and a figure
-is the generator's own processor time for each request, beside its user instructions where perf can count them.
+With --client both generators load the first server in turn, with the same connections and streams. A figure is the
+generator's processor time for each request, beside its user instructions where perf can count them.
 """
 from __future__ import annotations
 

@@ -2,14 +2,15 @@
 
     instructions.py [--build build/count] [--path /plaintext] [--connections 64] [--rounds 25 150] [--engine epoll-edge]
                     [--by module|file|function] [--markdown FILE]
+
     instructions.py --server 'build/count/e2e_benchmarks --serve logging=background port=0 folder={folder}' [--path …]
 
 Counts under valgrind's callgrind, which needs no hardware counters and gives the same figure on every machine. The
-server runs twice, for a short and for a long load; the difference, divided by the difference in requests, is what a
-request costs once everything is warm. An inlined function counts for the file that it is written in.
+server runs twice, for a short and for a long load. The difference, divided by the difference in requests, is the cost
+of a request once everything is warm. An inlined function counts for the file that it is written in.
 
-Without --server it is hello_world_server. All threads count, also one that only looks whether there is work: under
-valgrind time is slow, so that such a thread looks more often for each request than it does otherwise.
+Without --server it is hello_world_server. All threads count, also one that only looks whether there is work. Time is
+slow under valgrind: such a thread looks more often for each request than it does otherwise.
 
 The request is wrk's: a request line and Host. `build/count` is the bench build for a CPU that valgrind knows:
     cmake --preset count && cmake --build --preset count
@@ -130,7 +131,7 @@ def parts():
 
 
 def module_of(path):
-    """Return the module that a source file belongs to; code of the standard library has none of its own."""
+    """Return the module that a source file belongs to; code of the standard library has a group for itself."""
     found = re.search(r"/(?:katana|apps)/(.+)/[^/]+$", path)
     if found:
         return parts().get(found.group(1), found.group(1))
@@ -140,7 +141,7 @@ def module_of(path):
 
 
 def table(costs, title):
-    """Return the Markdown rows, largest first; what is below half an instruction is added up."""
+    """Return the Markdown rows, largest first; rows below half an instruction are added up."""
     rows = [f"| {title} | user instructions per request |", "|---|---|"]
     rows += [f"| {name} | {cost:,.0f} |" for name, cost in costs.most_common() if cost >= 0.5]
     return rows + [f"| **all** | **{sum(costs.values()):,.0f}** |"]

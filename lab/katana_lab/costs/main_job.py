@@ -4,19 +4,19 @@
                 [--no-check] [--json FILE] [--markdown FILE] [--html FILE]
 
 First every server is checked (lab/main_job/check): one that fails is left out, and named. Then each round runs every
-server once (A B C A B C …): a fresh process on CPU 0 over a copy of a database of 100,000 users that it has had before,
-and the loads on CPU 1 by katana-load, each after a warm-up: three reads, the open loops, POST, and the mix. That of
-POST is long enough for SQLite's log to have its full size, and to be written over from then on.
+server once (A B C A B C …). Each run has a fresh process on CPU 0, over a copy of its database of 100,000 users. The
+loads come from katana-load on CPU 1, each after a warm-up: three reads, the open loops, POST, and the mix. The warm-up
+of POST is long enough for SQLite's log to reach its full size, and to be written over from then on.
     CPU us/request   user and kernel time of the server's processes for each request
     ratio            of that to the first server's: median over rounds of (server / first) within a round
     requests/s       '≥': a lower bound, because the generator was the limit
     p99 us           of a closed loop, from sending to the whole reply
     server, client   shares of CPU 0 that the server used, and of CPU 1 that the generator used or waited for
     start ms         from exec to the first 200 of /health
-    MiB              anonymous memory (Pss_Anon): after the start, and the most under load
-Latency at a rate is of an open loop of GET /users/{id} over the same connections, from the intended time: at 5, 20 and
-60 % of the rate of the closed loop of the same server in the same round, and at 5,000/s for all. '*': a run of it was
-void (the generator was late) or had errors. p99.9 of less than 1,000 samples is n/a.
+    MiB              anonymous memory (Pss_Anon): after the start, and the most under load.
+Latency at a rate is of an open loop of GET /users/{id} over the same connections, from the intended time. One rate is
+5,000/s for all. The others are 5, 20 and 60 % of the rate of the server's closed loop in the same round. The sign '*'
+means that a run was void (the generator was late) or had errors. p99.9 of less than 1,000 samples is n/a.
 Rivals are built by lab/main_job/rivals/build. Three rounds of nine servers take about fourteen minutes.
 """
 from __future__ import annotations
@@ -56,14 +56,15 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def entrants(options: argparse.Namespace) -> list[Server]:
-    """Those that were asked for, or all that are here, without those that fail the check; who is missing is said."""
+    """The servers that were asked for, or all that are here, without those that fail the check. Missing ones are
+    printed."""
     found = servers.CONTEST.present(options.servers, options.build)
     return found if options.no_check else contest_check.fit(
         found, lambda server: check.check_server(server, options.build), [])
 
 
 def own_database(server: Server, options: argparse.Namespace, folder: Path) -> None:
-    """A database that the server has had once: what it does at its first start is not measured."""
+    """A database that the server has used once: its work at the first start is not measured."""
     file = folder / f"{server.name}.db"
     shutil.copy(folder / "users.db", file)
     with servers.running(server, options.build, file):
@@ -119,7 +120,7 @@ def visit(server: Server, options: argparse.Namespace, folder: Path) -> dict:
 
 
 def run(options: argparse.Namespace, entered: Sequence[Server], folder: Path) -> harness.Rounds:
-    """All rounds. --json has what is there after each visit, in case that the run is not finished."""
+    """Run all rounds. --json has the results so far after each visit, in case that the run is not finished."""
     by_name = {server.name: server for server in entered}
     visits: list[dict] = []
 
@@ -157,7 +158,7 @@ def main() -> int:
     print("\n".join(lines))
     harness.write(options, lines, {"flush_us": flush, "seconds": options.seconds, "rounds": rounds})
     if options.html:
-        from katana_lab import plots                             # which needs plotly
+        from katana_lab import plots                             # it needs plotly
         plots.write_page(plots.cpu_ratios(main_job_tables.median_ratios(rounds), entered[0].name), options.html)
     return 0
 

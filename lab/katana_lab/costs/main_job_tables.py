@@ -1,4 +1,4 @@
-"""The tables of main_job.py, made of its rounds; what is in a round, main_job.visit says."""
+"""The tables of main_job.py, made of its rounds; main_job.visit has the members of a round."""
 from __future__ import annotations
 
 import statistics
@@ -75,7 +75,7 @@ def latency_table(rounds: harness.Rounds) -> list[str]:
 
 
 def median_ratios(rounds: harness.Rounds) -> dict[str, dict[str, float]]:
-    """By test: CPU for each request of each server over the first one's, of those that have any."""
+    """By test: CPU for each request of each server over the first one's, for servers that have any."""
     first = next(iter(rounds[0]))
     by_test = {load.title: {name: harness.ratios(of_test(rounds, test), name, first) for name in rounds[0]}
                for test, load in LOADS.items()}
@@ -114,7 +114,8 @@ def verdict(values: Sequence[float], is_held: bool) -> str:
 
 
 def limits_table(rounds: harness.Rounds) -> list[str]:
-    """What was set: ahead of each rival in CPU for each request, and a p99 at moderate rates at most axum's."""
+    """The limits that were set: ahead of each rival in CPU for each request, and a p99 at moderate rates at most
+    axum's."""
     first = next(iter(rounds[0]))
     rows = []
     for test, load in LOADS.items():

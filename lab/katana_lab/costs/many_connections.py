@@ -3,10 +3,10 @@
     many_connections.py [--connections 200000] [--seconds 30] [--rate 2000] [--engine epoll-edge,io_uring]
                         [--opening 60] [--build build/bench] [--json FILE] [--markdown FILE]
 
-hello_world_server with one reactor on CPU 0; the clients are katana-load on CPU 1, each in a network namespace of its
-own, because an address has no more than 64,512 ports. They open all connections as WebSockets, and then send --rate
-messages a second in an open loop over all of them; each message is to come back as it was. Where a process may not have
-so many descriptors (ulimit -Hn) there are several servers, side by side on the same CPU.
+hello_world_server runs with one reactor on CPU 0. The clients are katana-load on CPU 1, each in a separate network
+namespace, because an address has no more than 64,512 ports. They open all connections as WebSockets. Then they send
+--rate messages a second in an open loop over all of them; each message has to come back unchanged. Where a process may
+not have so many descriptors (ulimit -Hn) there are several servers, side by side on the same CPU.
     servers      processes
     open         connections at once, as the servers' descriptors count them
     opened       seconds until they were
@@ -53,7 +53,7 @@ def parse_options():
     options.engine = harness.known(parser, "engine", options.engine, harness.engines(options.build))
     allowed = raise_descriptor_limit(options.connections + SPARE) - SPARE
     options.servers = -(-options.connections // allowed)
-    # Of clients each has its own address, and one server.
+    # Each client has a separate address, and one server.
     addresses = -(-options.connections // min(allowed, PORTS))
     options.clients = -(-addresses // options.servers) * options.servers
     return options
@@ -102,12 +102,12 @@ def raise_descriptor_limit(wanted: int) -> int:
 
 
 def available_kib() -> int:
-    """Memory that the machine could give to somebody."""
+    """The available memory of the machine, in KiB."""
     return int(re.search(r"^MemAvailable:\s+(\d+)", proc.read("/proc/meminfo"), re.M)[1])
 
 
 def descriptors(pid: int) -> int:
-    """How many a process has open; its entries are not listed, because they are many."""
+    """The number of open descriptors of a process; its entries are not listed, because they are many."""
     return os.stat(f"/proc/{pid}/fd").st_size
 
 
@@ -122,7 +122,7 @@ def load_command(options, index: int, address: str, port: int) -> list[str]:
 
 
 def opened_after(count: Callable[[], int], wanted: int, patience_s: float) -> tuple[int, float]:
-    """How many connections there are, and after how many seconds all of them were, or no more were waited for."""
+    """The number of connections, and the seconds until all of them were open, or the time was over."""
     began = time.monotonic()
     while True:
         found, took = count(), time.monotonic() - began
@@ -132,7 +132,7 @@ def opened_after(count: Callable[[], int], wanted: int, patience_s: float) -> tu
 
 
 def results_of(clients: list[subprocess.Popen]) -> list[dict]:
-    """What each client said."""
+    """The result of each client."""
     said = [client.communicate()[0] for client in clients]
     try:
         return [json.loads(each) for each in said]
@@ -180,7 +180,7 @@ def measure(options, engine: str, addresses: list[str]) -> dict:
 
 
 def failures(told: dict) -> str:
-    """What failed, by kind; 0: nothing."""
+    """The failures by kind; 0: nothing failed."""
     return ", ".join(f"{count:,} {kind}" for kind, count in told["failed"].items()) or "0"
 
 

@@ -1,15 +1,15 @@
-"""OpenAPI + SQL: what the operations of a program on SQLite cost, by its own OpenAPI document.
+"""OpenAPI + SQL: the costs of the operations of a program on SQLite, by its own OpenAPI document.
 
     openapi_sql.py [--build build/bench] [--requests 20000] [--connections 8] [--seed 1] [--weight OPERATION=N]...
                    [--markdown FILE]
 
-The document is asked of fullstack (/openapi.json). `katana openapi requests` draws requests of it: operations by their
-weights, parameters and contents by their schemas, so that every one is a request that the document takes. Ids are
-those of users that are there. Each connection has one request in flight; a reply brings the next. The table has the
-columns of the benchmarks that KATANA's repository began with: benchmark, value, unit.
+The document comes from fullstack (/openapi.json). `katana openapi requests` draws requests from it: operations by their
+weights, parameters and contents by their schemas. The document permits each of these requests. Ids are those of
+existing users. Each connection has one request in flight; a reply brings the next. The table has the columns of the
+benchmarks that KATANA's repository began with: benchmark, value, unit.
 
-The client is Python's and bounds the rate: what travels is the server's processor time for each request, and the
-order of the latencies.
+The client is written in Python and limits the rate. Only the server's processor time for each request, and the order of
+the latencies, are valid on other machines.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ import time
 
 from katana_lab import ROOT, LabError, proc, scenario
 
-# What a program with users is asked, mostly to read. Other operations of the document: not at all.
+# The operations of a program with users, mostly reads. Other operations of the document are not requested.
 WEIGHTS = {"listUsers": 30, "getUser": 40, "addUser": 10, "putUser": 5, "deleteUser": 1, "addData": 7, "getData": 7}
 USERS = 200
 
@@ -50,7 +50,7 @@ def parse_options():
 
 
 def free_port():
-    """Return a port that nobody listens on."""
+    """Return a port on which no program listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
 

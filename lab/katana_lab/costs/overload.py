@@ -1,11 +1,12 @@
-"""How much of its capacity a server still uses for replies in time, when it is asked for more than it can answer.
+"""The share of its capacity that a server still uses for replies in time, when it gets more requests than it can
+answer.
 
     lab/overload.py [--rounds 3] [--seconds 6] [--build build/bench] [--markdown FILE]
 
-The server (lab/overload) spends 100 µs of CPU 0 on each request; the generator, on CPU 1, asks at a rate that does not
+The server (lab/overload) spends 100 µs of CPU 0 on each request. The generator, on CPU 1, asks at a rate that does not
 depend on the replies. The capacity is the rate of a closed loop of 64 connections. A reply is good when it is 200 and
-comes within 100 ms of the moment it was due; goodput is good replies a second, as a share of the capacity. The first
-second of each load is left out. Rounds, A B A B; shown are medians, with the smallest and the largest.
+comes within 100 ms of the moment at which it was due. Goodput is good replies a second, as a share of the capacity. The
+first second of each load is left out. Rounds, A B A B; shown are medians, with the smallest and the largest.
 """
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from katana_lab.models import Load
 
 SCRIPT, TITLE = "lab/overload.py", "Overload"
 SUBJECTS = {"as it is": (), "load_shedding()": ("--shed",)}
-LOADS = (0.5, 0.9, 1.2, 2.0, 4.0)          # of the capacity
+LOADS = (0.5, 0.9, 1.2, 2.0, 4.0)          # shares of the capacity
 CONNECTIONS = 512
 IN_TIME_US = 100_000
 LEFT_OUT_S = 1.0

@@ -1,20 +1,20 @@
-"""What a point read of PostgreSQL costs its client, beside libpq alone and clients in other languages, in one run.
+"""The cost of a point read of PostgreSQL for its client, beside libpq alone and clients in other languages, in one run.
 
     postgres_cost.py [--build build/bench] [--rounds 5] [--seconds 3] [--callers 64] [--connections 1]
                      [--clients katana,libpq_pipeline,…] [--json FILE] [--markdown FILE]
 
-Each round runs every client once (A B C A B C …), on CPU 0, against a PostgreSQL of this run's own on CPU 1, over its
-Unix socket. `--callers` reads are in flight, each `SELECT id, name, email, age FROM users WHERE id = $1`, prepared;
-each row is decoded and its id checked.
+Each round runs every client once (A B C A B C …), on CPU 0. A separate PostgreSQL on CPU 1 serves this run over its
+Unix socket. `--callers` reads are in flight, each `SELECT id, name, email, age FROM users WHERE id = $1`, prepared.
+Each row is decoded and its id checked.
     katana          the framework: coroutines on one reactor, Database::query_one
     libpq_pipeline  libpq and poll() alone, a pipeline that is kept full, a sync for each statement
     libpq_blocking  a thread for each connection that executes one statement after another (--blocking-connections)
     go_pgx          pgx 5 with its pool        rust_tokio_postgres  tokio-postgres, one thread
     python_asyncpg  asyncpg with its pool
-'rate' is the reads each second: where PostgreSQL's CPU is the limit, it says how well a client feeds it. 'us' is the
-client's own CPU for each read. Ratios are medians over rounds of katana / other within a round. pgx and asyncpg
-have a statement in flight for each connection, so they get --blocking-connections, too.
-Needs PostgreSQL's server (package postgresql), and builds what it can of the rivals; what it cannot is named.
+'rate' is the reads each second. Where PostgreSQL's CPU is the limit, it says how well a client feeds it. 'us' is the
+client's CPU for each read. Ratios are medians over rounds of katana / other within a round. pgx and asyncpg have a
+statement in flight for each connection. They get --blocking-connections, too. Needs PostgreSQL's server (package
+postgresql). It builds the rivals that it can, and names the others.
 """
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Cluster:
     pid: int
 
     def answers(self) -> bool:
-        """Whether it takes connections."""
+        """Whether the server takes connections."""
         return self._psql("SELECT 1", "postgres").returncode == 0
 
     def run(self, sql: str, database: str) -> None:
@@ -152,7 +152,7 @@ REMEDIES = {"go_pgx": "install Go 1.22 or newer", "rust_tokio_postgres": "instal
 
 
 def why_not(name: str) -> str:
-    """Build a rival; what is in the way, or nothing."""
+    """Build a rival; return the reason why it cannot be built, or nothing."""
     command = BUILDS.get(name)
     if command is None:
         return ""
@@ -164,7 +164,7 @@ def why_not(name: str) -> str:
 
 
 def measure(name: str, options, server: Cluster) -> dict:
-    """One run of one client: what it read, and what that cost it and the server."""
+    """Run one client once; return its reads, and the CPU of client and server."""
     begin, busy = time.monotonic(), proc.cpu_busy_s(harness.CLIENT_CPU)
     command = ["taskset", "-c", str(harness.SERVER_CPU), *CLIENTS[name](options, server)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60 + options.seconds,

@@ -1,10 +1,10 @@
-"""What a row of PostgreSQL over HTTP costs, beside axum with tokio-postgres, in one run.
+"""The cost of a row of PostgreSQL over HTTP, beside axum with tokio-postgres, in one run.
 
     postgres_http_cost.py [--build build/bench] [--rounds 5] [--seconds 3] [--connections 64]
                           [--database-connections 1] [--tests user,…] [--json FILE] [--markdown FILE]
 
-Each round runs both servers (A B A B …), each in a fresh process with one thread on CPU 0; wrk and a PostgreSQL of
-this run's own are on CPU 1. Server CPU us per request:
+Each round runs both servers (A B A B …), each in a fresh process with one thread on CPU 0. On CPU 1 are wrk and a
+separate PostgreSQL for this run. The tests, in server CPU us per request:
     health     GET /health: no database
     user       GET /users/77: one row by its key, as JSON
 'ratio' is the median over rounds of katana / axum within a round. The last line is the measure of the framework:

@@ -1,14 +1,14 @@
-"""What a job of the queue costs: queued in its own transaction, and done by one process.
+"""The cost of a job of the queue: queued in its own transaction, and done by one process.
 
     queue_cost.py [--build build/bench] [--rounds 3] [--jobs 20000]
 
-Each round fills the queue with jobs that do nothing, by eight requests at a time, and has a fresh process do them all:
-on an SQLite file, on a PostgreSQL of this run's own, and by pgbench, which is PostgreSQL's own program in C and sends
-the same statements, eight clients, prepared: an order and its job in a transaction; and a claim of one job with SKIP
-LOCKED and its removal. pgbench is the floor: it claims one at a time, keeps no leases, and does nothing else. Both
-databases flush each commit. The program has one reactor. What is done includes the start of the process. CPU is user
-and system, for each job: of the program or of pgbench, and of PostgreSQL's processes; those of pgbench's end with it,
-and are not counted. Everything shares this machine's CPUs.
+Each round fills the queue with jobs that do nothing, by eight requests at a time, and has a fresh process do all of
+them. It does so on an SQLite file, on a PostgreSQL of this run, and by pgbench. pgbench is PostgreSQL's program in C.
+It sends the same statements by eight clients, prepared. One transaction has an order and its job; another one claims a
+job with SKIP LOCKED and removes it. This is the floor. It claims one at a time, keeps no leases, and does nothing else.
+Both databases flush each commit. The program has one reactor. The time of the jobs includes the start of the process.
+CPU is user and system, for each job: of the program or of pgbench, and of PostgreSQL's processes. The processes of
+pgbench's run end with it, and are not counted. Everything shares this machine's CPUs.
 """
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Served:
 
 
 def spent(pid, server, jobs, work):
-    """What `work()` takes for each job: (jobs a second, µs of the process, µs of PostgreSQL)."""
+    """The cost of `work()` for each job: (jobs a second, µs of the process, µs of PostgreSQL)."""
     first, of_server = proc.usage(pid).cpu_s if pid else 0.0, proc.usage(server.pid).cpu_s if server else 0.0
     began = time.monotonic()
     own = work()
@@ -161,7 +161,7 @@ def resource_children():
 
 
 def rows_of(path):
-    """How many jobs an SQLite file has."""
+    """The number of jobs in an SQLite file."""
     database = sqlite3.connect(path, timeout=30)
     try:
         return database.execute("SELECT count(*) FROM katana_queue_jobs").fetchone()[0]

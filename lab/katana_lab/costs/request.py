@@ -1,4 +1,4 @@
-"""What one request costs a server, beside the floor and beside rivals, in one run.
+"""The cost of one request for a server, beside the floor and beside rivals, in one run.
 
     cost.py [--server mine='build/bench/hello_world_server --port {port} --threads 1 --engine epoll-edge']
             [--server other='…'] [--with floor,floor_uring,nginx,h2o] [--tests keepalive,pipeline,churn]
@@ -7,16 +7,16 @@
 
 Without --server: hello_world_server of the bench build with one reactor, on each engine.
 
-Each round runs every server once (A B C A B C …), in a fresh process pinned to CPU 0, the load generator on CPU 1.
-    keepalive  wrk -t1 -cN, for each N of --connections: server CPU us/request (utime+stime of the process tree),
-               instructions user/kernel and system calls per request (perf stat; n/a where the machine does not count),
-               requests/s
+Each round runs every server once (A B C A B C …), in a fresh process pinned to CPU 0. The load generator is on CPU 1.
+    keepalive  wrk -t1 -cN, for each N of --connections. Requests/s, and server CPU us/request (utime+stime of the
+               process tree). User and kernel instructions and system calls per request (perf stat). These are n/a
+               where the machine does not count.
     pipeline   the same with 16 requests per segment, for the first N
-    churn      katana-load --churn: connect, one request, whole reply, close: CPU us and system calls per connection
-The ratio column is the median over rounds of (server / first server of that test: the floor, unless --with says
-otherwise) within a round. 'other' is the share of CPU 0 that other processes took: above 8 % a round is left out where
-calmer ones exist.
-'client' above 90 % means the generator was the limit: the rate is then a lower bound, the cost per request stands.
+    churn      katana-load --churn (connect, one request, whole reply, close): CPU us and system calls per connection.
+The ratio column is the median over rounds of (server / first server of that test) within a round. The first server is
+the floor, unless --with says otherwise. The column 'other' is the share of CPU 0 that other processes took. A round
+with more than 8 % is left out where calmer ones exist. The column 'client' above 90 % means the generator was the
+limit: the rate is then a lower bound, the cost per request stands.
 Needs wrk and perf (linux-perf); nginx and h2o only if named; the floor programs and katana-load from the bench build.
 """
 from __future__ import annotations
@@ -123,7 +123,7 @@ def parse_options():
 
 
 def servers_of(options):
-    """Return {name: command or None}: the rivals, then what is measured."""
+    """Return {name: command or None}: the rivals, then the measured servers."""
     own = dict(server.split("=", 1) for server in options.server)
     if not own:
         program = proc.built("hello_world_server", options.build)

@@ -3,10 +3,10 @@
     scale.py [--inputs lab/scale_inputs.json] [--set NAME=VALUE]… [--write docs/scale.md]
 
 Inputs are measured by scale_inputs.py; the scenario is chosen, and --set changes it. Members are spread evenly and at
-random over machines. Each message is one of its own: turns that gather several make everything cheaper. Costs are taken
-as linear: caches that overflow and locks that are fought for are not in the model.
+random over machines. Each message has a turn for itself: turns that gather several would make everything cheaper. Costs
+are taken as linear: caches that overflow and contended locks are not in the model.
 
---write replaces what the page has between its markers, and draws its pictures.
+--write replaces the text between the markers of the page, and draws its pictures.
 """
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PAGE_BEGIN, PAGE_END = "<!-- lab/scale.py -->\n", "<!-- lab/scale.py: end -->"
 
 @dataclasses.dataclass(frozen=True)
 class Scenario:
-    """What is chosen."""
+    """The chosen numbers of the scenario."""
 
     connections: float = 10e6
     machines: int = 40
-    cores: float = 32  # of a machine
+    cores: float = 32  # in each machine
     memory_gib: float = 128
     network_gbit_per_s: float = 25  # each way
     cpu_share_max: float = 0.7  # more is for peaks
@@ -36,29 +36,29 @@ class Scenario:
     rooms_per_member: float = 1
     messages_per_member_per_s: float = 1 / 60
     message_bytes: float = 200
-    behind_share: float = 0.001  # of members, whose queue is full
+    behind_share: float = 0.001  # share of members whose queue is full
     queue_bytes: float = 64 * 1024
     tls: int = 1
-    reconnect_spread_s: float = 60  # over which clients that lost their server come back
-    tickets_share: float = 0  # of them, who resume their TLS session: keys are of one process
-    drain_s: float = 30  # of a machine that restarts
+    reconnect_spread_s: float = 60  # time in which clients that lost their server come back
+    tickets_share: float = 0  # share of them that resume their TLS session: keys belong to one process
+    drain_s: float = 30  # for a machine that restarts
     nats_servers: int = 3
     nats_cores: float = 16
     nats_memory_gib: float = 64
     processes_per_machine: int = 1  # chat_server
-    room_processes_max: float = 1000  # over so many a room is spread, where clients are sent by room
-    rooms_max: float = 65_536  # of a process: --rooms-max
-    connections_max: float = 1_048_576  # of a process: --connections-max
+    room_processes_max: float = 1000  # processes over which a room is spread, where clients are sent by room
+    rooms_max: float = 65_536  # in each process: --rooms-max
+    connections_max: float = 1_048_576  # in each process: --connections-max
     nodes_max: float = 1000  # processes of one chat: the last three digits of USERn
 
 
-# Octets around what is said: TCP/IP and Ethernet with gap and preamble; a TLS record; NATS' own line and stamp.
+# Bytes around a message: TCP/IP and Ethernet with gap and preamble; a TLS record; the line and stamp of NATS.
 PACKET_BYTES, RECORD_BYTES, BUS_BYTES = 78, 22, 100
 
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What a resource has to bear, in its unit, and how much there is of it."""
+    """The load of a resource, in its unit, and how much there is of it."""
 
     name: str
     used: float
@@ -71,7 +71,7 @@ class Need:
         return self.used / self.limit
 
 
-# Ways out of what breaks, each with what it changes.
+# Remedies for the limits, each with the changed inputs.
 VARIANTS = (("as it is", {}), ("nine NATS servers", {"nats_servers": 9}),
             ("clients are sent by room, to two machines", {"room_processes_max": 2}),
             ("both", {"nats_servers": 9, "room_processes_max": 2}),
@@ -81,7 +81,7 @@ VARIANTS = (("as it is", {}), ("nine NATS servers", {"nats_servers": 9}),
 
 
 def hit(count, trials):
-    """Of `count` places, how many are expected to be hit by `trials` that fall evenly."""
+    """The expected number of `count` places that `trials` hit, if the trials fall evenly."""
     return count * (1 - (1 - 1 / count) ** trials)
 
 
@@ -113,7 +113,7 @@ def join_cpu_us(inputs, scenario):
 
 
 def member_bytes(inputs, scenario):
-    """Of a machine's memory, for a member on average: what it has while it is idle, and its share of queues."""
+    """The memory of a machine for a member on average: the memory of an idle member, and its share of queues."""
     user = inputs["tls_idle_user_bytes"] if scenario.tls else inputs["idle_user_bytes"]
     return user + inputs["idle_kernel_bytes"] + scenario.behind_share * scenario.queue_bytes
 
@@ -147,7 +147,7 @@ def needs(inputs, scenario):
     found, machines = rates(scenario), scenario.machines
     on_each = scenario.connections / machines
     rooms = scenario.connections * scenario.rooms_per_member / scenario.room_members
-    memberships = rooms * servers_of_room(scenario)  # of processes in rooms
+    memberships = rooms * servers_of_room(scenario)  # processes in rooms
     cpu = scenario.cores * scenario.cpu_share_max
     steady = sum(steady_cores(inputs, scenario).values())
     framed = scenario.message_bytes + PACKET_BYTES + (RECORD_BYTES if scenario.tls else 0)
@@ -196,7 +196,7 @@ def rolling_restart(scenario):
 
 
 def sensitivity(inputs, scenario):
-    """What twice of each number does to the fullest resource: (name, its share, which it is), the strongest first."""
+    """The effect of twice each number on the fullest resource: (name, its share, which it is), the strongest first."""
     found = []
     for name, value in inputs.items():
         worst = needs({**inputs, name: value * 2}, scenario)[0]
@@ -215,7 +215,7 @@ def sensitivity(inputs, scenario):
 
 
 def growth(inputs, scenario, name):
-    """How many times as many connections the resource bears, everything else as it is."""
+    """The factor of connections that the resource bears, everything else unchanged."""
     low, high = 0.0, 1e6
     for _ in range(100):
         middle = (low + high) / 2

@@ -1,12 +1,12 @@
-"""What the model of a chat on many machines (scale.py) takes as given, measured on this machine.
+"""The inputs of the model of a chat on many machines (scale.py), measured on this machine.
 
     scale_inputs.py [--build build/release] [--connections 12000] [--json lab/scale_inputs.json]
 
-CPU is that of the server's process, user and system, less what it uses in the same time without load. Messages are said
-one at a time, so that none shares a turn with another: that is the dearest way. Memory is that of the kernel
-(/proc/meminfo: Slab and PageTables) and of the process (RssAnon), each before and with the connections; half of the
-kernel's is the client's, which is on this machine as well. Over the loopback the kernel charges what a packet costs its
-receiver to the sender: with a network card the server has that to bear as well.
+CPU is that of the server's process, user and system, without the CPU that it uses in the same time without load.
+Messages are said one at a time: none shares a turn with another, which costs the most. Memory is that of the kernel
+(/proc/meminfo: Slab and PageTables) and of the process (RssAnon), each before and with the connections. Half of the
+kernel's memory belongs to the client, which is on this machine as well. Over the loopback the kernel charges the
+receiver's cost of a packet to the sender. With a network card the server has to bear that as well.
 """
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def connect(port, number=0):
 
 
 def cpu_of(process, work, idle_s=CPU_IDLE_S):
-    """CPU seconds that `work()` cost the process, less what it uses without work; and what it returned."""
+    """CPU seconds of the process for `work()`, less its use without work; and the result of work()."""
     first = proc.usage(process.pid).cpu_s
     time.sleep(idle_s)
     idle = (proc.usage(process.pid).cpu_s - first) / idle_s
@@ -109,7 +109,7 @@ def cpu_of(process, work, idle_s=CPU_IDLE_S):
 
 
 def idle_members(options):
-    """What members cost that say nothing, and what it costs to let them in."""
+    """The cost of members that say nothing, and of letting them in."""
     with Servers(options) as servers:
         server, port = servers.chat()
         connect(port).close()
@@ -188,7 +188,7 @@ def members_of(port, count):
 
 
 def deliveries(options, receivers=60, rate=150):
-    """What one delivery costs, in a room with one server."""
+    """The cost of one delivery, in a room with one server."""
     with Servers(options) as servers:
         server, port = servers.chat()
         readers, sender = members_of(port, receivers), connect(port)
@@ -197,7 +197,7 @@ def deliveries(options, receivers=60, rate=150):
 
 
 def bus_messages(options, rate=1000):
-    """What a message costs that goes to another server: who sends it, NATS, and who gets it."""
+    """The cost of a message that goes to another server: for the sender, for NATS, and for the receiver."""
     def sent(flags):
         with Servers(options) as servers:
             nats, nats_port = servers.nats()
@@ -208,7 +208,7 @@ def bus_messages(options, rate=1000):
             time.sleep(2)  # they have heard of each other
             before = {each: proc.usage(each.pid).cpu_s for each in (nats, other)}
             cpu, count = cpu_of(one, lambda: say_singly(sender, reader, rate, options.seconds), 2.0)
-            # What the others use without load is the same in both runs.
+            # The CPU that the others use without load is the same in both runs.
             return [value / count * 1e6 for value in (
                 cpu, *(proc.usage(each.pid).cpu_s - before[each] for each in (nats, other)))]
     alone, shared = sent(False), sent(True)
@@ -217,7 +217,7 @@ def bus_messages(options, rate=1000):
 
 
 def interest(options, subjects=100_000):
-    """What NATS keeps for a subscription."""
+    """The memory of NATS for a subscription."""
     with Servers(options) as servers:
         nats, port = servers.nats()
         client = socket.create_connection(("127.0.0.1", port))

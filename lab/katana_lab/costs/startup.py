@@ -3,10 +3,10 @@
     lab/startup.py [--rounds 15] [--build build/bench] [--markdown FILE]
     lab/startup.py [--rounds 15] --program 'build/release/application_server' [--program …]
 
-Without --program: fullstack as it is shipped, once with an empty folder (it makes its database and applies the
-migrations) and once with the folder of a former start; then e2e_benchmarks --serve with the first 1 to 7 systems. Every
-round starts each of them once. Parts that do not need one another overlap. Exit status 1 when fullstack takes longer
-than 60 ms, in the median, with an empty folder.
+Without --program it starts fullstack as it is shipped. One start has an empty folder (it makes its database and applies
+the migrations), one has the folder of a former start. Then it starts e2e_benchmarks --serve with the first 1 to 7
+systems. Every round starts each of them once. Parts that do not need one another overlap. Exit status 1 when the median
+start of fullstack with an empty folder takes longer than 60 ms.
 """
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SYSTEMS = ("network", "thread", "log", "database", "metrics", "registry", "confi
 TOTAL = "exec to the first 200"
 LIMIT_MS = 60
 PORTS = proc.free_port()
-# What a program says of itself: a metric, or its own line before it is ready.
+# The output of a program about its start: a metric, or a line before it is ready.
 PART = re.compile(r'^(?:katana_startup_seconds\{part="(?P<part>[^"]+)"\} (?P<s>\S+)|phase (?P<phase>\S+) (?P<ms>\S+))$',
                   re.MULTILINE)
 
 
 def get(port, path):
-    """Return the reply to a request; nothing while nobody listens."""
+    """Return the reply to a request; nothing while no program listens."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
             client.sendall(f"GET {path} HTTP/1.1\r\nHost: startup\r\nConnection: close\r\n\r\n".encode())
@@ -96,7 +96,7 @@ class Subject:
             self.starts.append(start_once(self.command, folder))
 
     def median(self, part):
-        """Of all starts; nothing for a part that it does not have."""
+        """The median of all starts; nothing for a part that it does not have."""
         values = [start[part] for start in self.starts if part in start]
         return statistics.median(values) if values else None
 

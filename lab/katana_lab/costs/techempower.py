@@ -5,14 +5,15 @@
                    [--blocking-connections 16] [--no-check] [--json FILE] [--markdown FILE]
 
 It builds the rivals (lab/techempower/rivals/build), checks every server by TechEmpower's rules (lab/techempower/check)
-and measures those that pass. Each round runs every server once (A B C D A B C D …), in a fresh process with one thread
-on CPU 0, after a second of warm-up; wrk and a PostgreSQL of this run's own are on CPU 1, connected by a Unix socket.
+and measures those that pass. Each round runs every server once (A B C D A B C D …). Each run is
+a fresh process with one thread on CPU 0, after a second of warm-up. On CPU 1 are wrk and a separate PostgreSQL,
+connected by a Unix socket. Tests:
     json, plaintext             no database; plaintext with 16 requests of a pipeline
     db, queries, updates        rows by random ids, 1 and 20 of them; fortunes: 12 rows as HTML
     cached-queries              rows from a cache in memory, 1 and 100 of them
-Where a row comes from PostgreSQL, CPU 1 is the limit of requests/s: CPU us/request is what a server costs, and the rate
-says how well it feeds PostgreSQL. `--database-connections` are those of clients that pipeline, `--blocking-connections`
-of those that have one statement, or one pipeline, in flight on each.
+Where a row comes from PostgreSQL, CPU 1 is the limit of requests/s. CPU us/request is then the cost of a server, and
+the rate says how well it feeds PostgreSQL. `--database-connections` are those of clients that pipeline.
+`--blocking-connections` are those of clients that have one statement, or one pipeline, in flight on each.
 The exit status is 1 when a server was left out. Needs wrk, PostgreSQL's server, and cargo and go for the rivals.
 """
 from __future__ import annotations
@@ -81,7 +82,7 @@ def counts(text: str) -> list[int]:
 
 
 def cases_of(options: argparse.Namespace) -> list[Case]:
-    """What is measured."""
+    """The cases to measure."""
     found = []
     for name in options.tests:
         test = TESTS[name]
@@ -95,12 +96,12 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
 
 
 def database_connections(server: Server, options: argparse.Namespace) -> int:
-    """How many a server has."""
+    """The number of connections of a server to the database."""
     return options.database_connections if server.is_pipelined else options.blocking_connections
 
 
 def entrants(options: argparse.Namespace) -> tuple[list[Server], list[str]]:
-    """Those that could be built and keep the rules, and why the others are not here."""
+    """The servers that could be built and keep the rules, and the reasons why others are missing."""
     wanted = servers.chosen(options.servers)
     found = servers.CONTEST.make_all(wanted)
     left_out = [f"{server.name}: it could not be built" for server in wanted if server not in found]
@@ -115,7 +116,7 @@ def measure(server: Server, case: Case, options: argparse.Namespace, cluster: po
     """A fresh server under a load."""
     test = TESTS[case.test]
     if test.writes:
-        cluster.run("VACUUM world", "bench")                     # nobody begins with what another left behind
+        cluster.run("VACUUM world", "bench")                     # every server begins with a clean table
     with servers.running(server, options.build, cluster, database_connections(server, options)) as process:
         job = Job(process.port, options.build, test.target(case.rows), connections=case.connections,
                   seconds=options.seconds, in_flight=test.in_flight)

@@ -1,18 +1,18 @@
-"""What each configuration template of fullstack gains and costs, beside the defaults.
+"""The gain and the cost of each configuration template of fullstack, beside the defaults.
 
     lab/templates.py [--rounds 5] [--seconds 2] [--build build/bench] [--markdown FILE] [--write]
 
-Rounds, A B C D A B C D: each starts fullstack with the defaults or a template (apps/fullstack/config) on CPU 0, with
-200,000 users in its database, which is more than the default cache of 8 MiB holds, and asks it from CPU 1:
+Rounds, A B C D A B C D: each starts fullstack with the defaults or a template (apps/fullstack/config) on CPU 0. Its
+database has 200,000 users, which is more than the default cache of 8 MiB holds. The load comes from CPU 1:
 
     one user   GET /api/users/{n}, any of them, 64 connections that ask again at once: CPU time, system calls
     a page     GET /api/users?limit=100&after={n}, the same
     a write    POST /api/data, 64 connections: acknowledged writes a second, and how long the slowest 1 % take
     paced      GET /api/users/{n}, 2,000 a second whatever comes back: latency from the intended time
 
-Ratios are medians over the rounds of (template / defaults) within a round, with the smallest and the largest: they
-mean the same elsewhere. Rates and latencies are this machine's. One reactor each, so that a template is compared and
-not a number of CPUs. Needs perf for system calls; without it they are n/a.
+Ratios are medians over the rounds of (template / defaults) within a round, with the smallest and the largest: they are
+valid on other machines. Rates and latencies are this machine's. Each run has one reactor: it compares templates, not
+numbers of CPUs. Needs perf for system calls; without it they are n/a.
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ USERS = 200_000
 PATHS = 5_000                    # different ones, sent in turn
 JSON_TYPE = ("--header", "Content-Type: application/json")
 DOCUMENT = '{"sensor":"roof","celsius":21.5,"ok":true}'
-# What is asked: flags of katana-load, the path (with a number, when it has a place for one), and what is shown.
+# Each load: flags of katana-load, the path (with a number, when it has a place for one), and the columns of the table.
 LOADS = {
     "one user": (("-c", "64"), "/api/users/{}", ("cpu_us", "calls")),
     "a page": (("-c", "64"), "/api/users?limit=100&after={}", ("cpu_us", "calls")),
@@ -77,7 +77,7 @@ def make_database(folder, options, ports):
 
 
 def paths_of(path, folder):
-    """The flags that say what is asked for: none, or a file of many paths; the same in every run."""
+    """The flags for the paths of requests: none, or a file of many paths; the same in every run."""
     if "{}" not in path:
         return ()
     numbers = random.Random(1)
@@ -139,7 +139,7 @@ def table(rounds):
 
 
 def effects(rounds):
-    """One sentence for each template's own file: what it was measured to do to each load."""
+    """One sentence for each template's own file: its measured effect on each load."""
     for name in TEMPLATES:
         yield name, [f"# {load}: {TITLES[figures[0]]} × {ratio(rounds, name, load, figures[0])}"
                      + "".join(f", {TITLES[figure]} × {ratio(rounds, name, load, figure)}" for figure in figures[1:])
@@ -147,7 +147,7 @@ def effects(rounds):
 
 
 def note_in(path, lines):
-    """Replace what was measured on top of a template."""
+    """Replace the measured figures at the top of a template."""
     begin, end = "# Measured beside the defaults (lab/templates.py; a ratio below 1 is less):", "# --"
     text = path.read_text(encoding="utf-8")
     if begin not in text or f"\n{end}\n" not in text:

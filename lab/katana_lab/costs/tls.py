@@ -1,4 +1,4 @@
-"""What TLS costs, beside nginx, in one run.
+"""The cost of TLS, beside nginx, in one run.
 
     tls_cost.py [--build build/bench] [--engine epoll-edge] [--rounds 5] [--seconds 3] [--connections 64]
                 [--idle 1000] [--key ec|rsa] [--json FILE]
@@ -9,8 +9,8 @@ have the same certificate, ciphers and groups, and answer the same 13 bytes.
     handshake   openssl s_time -new over TLS 1.2: full handshakes each second, and server CPU us for each
     churn       katana-load --churn -c16 over TLS 1.3: a full handshake, one request, the end; each second and CPU us
     resumed     the same with --tls-resume: handshakes that resume the session of the one before
-    idle        N connections over TLS 1.3 that have had one reply: growth of the server's resident memory for each
-Rates are those of both programs together: where the client is the limit, the CPU for each handshake says more.
+    idle        N connections over TLS 1.3 that have had one reply: growth of the server's resident memory, each.
+Rates are those of both programs together. Where the client is the limit, the CPU for each handshake says more.
 'ratio' is the median over rounds of katana / nginx within a round.
 Needs wrk, nginx, openssl and perf, and katana-load of the same build.
 """

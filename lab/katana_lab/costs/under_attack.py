@@ -3,11 +3,11 @@
     lab/under_attack.py [--kinds a,b] [--seconds 10] [--sockets 2000] [--build build/bench] [--markdown FILE]
 
 The server (lab/overload/attacked_server) has CPU 0. Five good clients, on CPU 1, ask twenty times a second, each 40th
-time on a new connection; the flood (katana_lab/flood.py) shares its CPU with the lowest precedence. Each kind is
-measured calm, under attack, under attack with limits by client, and beside the least that a server can do: bare system
-calls that close every connection of the flood when it comes (lab/floor/floor_epoll.c, "refuse"). Shown is the 99th
-percentile of the good clients' latency, their failures, and what became of the flood's connections. The aim is a p99 of
-at most twice the calm one. All of it stays on the loopback.
+time on a new connection. The flood (katana_lab/flood.py) shares their CPU with the lowest precedence. Each kind is
+measured calm, under attack, under attack with limits by client, and beside the least that a server can do. The least is
+a bare server that closes every connection of the flood when it comes (lab/floor/floor_epoll.c, "refuse"). The columns
+are the 99th percentile of the good clients' latency, their failures, and the fate of the flood's connections. The aim
+is a p99 of at most twice the calm one. All of it stays on the loopback.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from katana_lab.heading import made_by
 SCRIPT, TITLE = "lab/under_attack.py", "Under attack"
 INTERVAL_S, GOOD, NEW_EACH = 0.01, 5, 40
 ADDRESSES = 1_000
-SETTLE_S = 3.0             # of a flood, until bursts are used up
+SETTLE_S = 3.0             # after the start of a flood, until bursts are used up
 PORTS = proc.free_port()
 SERVERS = ("no limits", "limits", "floor")
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -53,10 +53,10 @@ def serving(server, build):
 
 
 class GoodClients:
-    """Ask at their own pace, each from its address; count what did not come.
+    """Ask at a steady pace, each from a separate address; count missing replies.
 
-    Sockets and no library, and before the flood on their CPU where the kernel grants it: what is measured is the
-    server, and not the wait for a CPU that the flood uses.
+    They use sockets and no library, and precede the flood on their CPU where the kernel grants it. The figures then
+    show the server, and not the wait for a CPU that the flood uses.
     """
 
     def __init__(self, port):
@@ -109,7 +109,7 @@ class GoodClients:
 
 
 def refused(port):
-    """What the server counted of its refusals; -1: it did not answer in time."""
+    """The refusals that the server counted; -1: it did not answer in time."""
     try:
         with contextlib.closing(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10)) as reply:
             lines = reply.read().decode().splitlines()

@@ -1,11 +1,12 @@
-"""What a WebSocket message costs the server, beside a request on a kept connection, in interleaved rounds; and what an
-idle WebSocket connection takes beyond an idle HTTP one.
+"""The cost of a WebSocket message for the server, beside a request on a kept connection, in interleaved rounds.
+
+It also measures the memory of an idle WebSocket connection beyond an idle HTTP one.
 
     ws_cost.py [--rounds 7] [--seconds 2] [--connections 16] [--bytes 13 125 1024] [--idle 5000] [--engine epoll-edge]
                [--build build/bench] [--json FILE] [--markdown FILE]
 
 hello_world_server with one reactor on CPU 0 echoes messages of katana-load --websocket, and answers requests of
-katana-load, from CPU 1: one of them in flight on each connection. Prints Markdown.
+katana-load. The load is on CPU 1, with one message or request in flight on each connection. Prints Markdown.
 """
 from __future__ import annotations
 

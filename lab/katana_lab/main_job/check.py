@@ -2,10 +2,10 @@
 
     lab/main_job/check [--servers NAME,…] [--build build/bench]       # starts each of these itself, and checks it
 
-The checks are the same for all servers: statuses and contents of each route, 404, 409 and what a wrong POST gets,
-Location, a connection that stays, a flush of the log for each POST that comes alone (strace), and that each POST which
-was acknowledged is there after kill -9 in the midst of others and a new start. That power fails cannot be had here: the
-flush stands for it.
+The checks are the same for all servers. They test statuses and contents of each route, 404, 409, the reply to a wrong
+POST, Location, and a connection that stays. For each POST that comes alone the log is flushed (strace). Each
+acknowledged POST is there after kill -9 in the midst of others and a new start. A loss of power cannot be tested here:
+the flush stands for it.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Client(contest_check.Client):
     """One connection that adds users."""
 
     def post(self, user: object) -> Reply:
-        """POST of a user; None: of what is no JSON."""
+        """POST a user; None: POST a body that is no JSON."""
         return self.ask("POST", "/users", b"{nothing" if user is None else json.dumps(user).encode())
 
 
@@ -76,7 +76,7 @@ class Check(contest_check.Check):
 
 
 def reads(check: Check) -> None:
-    """Of a table that has some users."""
+    """Check a table that has some users."""
     get = check.client.get
     reply = get("/health")
     check.expect("GET /health is 200 with a status", reply.status == 200 and "status" in reply.json(), reply)
@@ -98,7 +98,7 @@ def reads(check: Check) -> None:
 
 
 def writes(check: Check) -> None:
-    """What is taken, and what is not."""
+    """Check which values are accepted, and which are refused."""
     number = check.add("ü" * 100, "writes@example.org")
     check.expect_object("GET of what was added", check.client.get(f"/users/{number}"), [200],
                         {"id": number, "name": "ü" * 100, "email": "writes@example.org"})
@@ -187,7 +187,7 @@ class Writers:
 
 
 def kill(server: Server, build: Path, file: Path) -> tuple[int, list[str]]:
-    """How many were acknowledged when the server was killed; those that a new one has not, and what else is wrong."""
+    """The number of acknowledged users when the server was killed; those that a new one lacks, and other mistakes."""
     with servers.running(server, build, file) as killed:
         writers = Writers(killed.port)
         writers.start()
@@ -221,7 +221,7 @@ def folder() -> Iterator[Path]:
 
 
 def check_server(server: Server, build: Path) -> tuple[str, list[str]]:
-    """What was checked, and what failed."""
+    """Return the number of checks and the failures."""
     with folder() as made:
         with servers.running(server, build, made / "check.db") as started:
             done = examine(started.port, started.pid)

@@ -44,7 +44,7 @@ def fetch(name: str) -> Path:
 
 
 def apt() -> list[str]:
-    """apt-get with lists of its own."""
+    """apt-get with separate package lists."""
     return [proc.tool("apt-get"), "--quiet", "-o", f"Dir::Etc::sourcelist={OUT}/sources.list", "-o",
             "Dir::Etc::sourceparts=/dev/null", "-o", f"Dir::State={OUT}/state", "-o", f"Dir::Cache={OUT}/cache", "-o",
             f"Dir::State::status={OUT}/state/status"]

@@ -1,8 +1,8 @@
-"""The database of the experiment main_job, and what each of its loads sends, by katana-load.
+"""The database of the experiment main_job, and the requests of each of its loads, by katana-load.
 
-A POST needs an email that nobody has, so a load that adds users is a file of requests which is made for it, longer than
-what the server can answer in that time; if it began again, 409 would be errors and void the row. The mix is one file as
-well: its requests are sent in turn, four GETs and a POST, over all connections.
+A POST needs an email that no user has. A load that adds users is therefore a file of requests that is made for it. The
+file is longer than the server can answer in that time: if it began again, 409 would be errors and void the row. The mix
+is one file as well: its requests are sent in turn, four GETs and a POST, over all connections.
 """
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SEED = 20261127
 PATHS = 20_000                           # different ones, sent in turn
 GETS_PER_POST = 4
 WARM_UP_S = 0.3
-WARM_UP_OF_WRITES_S = 2.0                # until the log has its full size, and is written over
-WARM_UP_REQUESTS = 60_000                # of which a server answers less in that time
-SPARE = 2.5                              # requests of a file: so many times what the warm-up's rate would need
+WARM_UP_OF_WRITES_S = 2.0                # Until the log has its full size, and is written over.
+WARM_UP_REQUESTS = 60_000                # A server answers fewer requests in that time.
+SPARE = 2.5                              # The length of a file: this factor times the requests at the warm-up's rate.
 JSON_FIELDS = {"Content-Type": "application/json"}
 _emails = itertools.count()
 
@@ -51,7 +51,7 @@ def fold(file: Path) -> None:
 
 
 def flush_us(folder: Path, count: int = 100) -> float:
-    """How long the disk takes for 4 KiB that are appended and flushed: the median."""
+    """The median time of the disk to append and flush 4 KiB."""
     took = []
     with open(folder / "flushed", "wb", buffering=0) as file:
         for _ in range(count):
@@ -84,7 +84,7 @@ def post() -> dict:
 
 
 def posts() -> Iterator[dict]:
-    """Nothing but POSTs."""
+    """Requests that are all POSTs."""
     while True:
         yield post()
 
@@ -99,7 +99,7 @@ def mixed() -> Iterator[dict]:
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """What is asked: paths, which may be sent again and again, or requests, each of which is sent once."""
+    """Paths, which may be sent again and again, or requests, each of which is sent once."""
 
     title: str
     paths: Callable[[], Iterator[str]] | None = None
@@ -107,7 +107,7 @@ class Load:
     warm_up_s: float = WARM_UP_S
 
     def write(self, folder: Path, count: int) -> tuple[str, ...]:
-        """The file of what is sent, and the flags that name it."""
+        """Write the file of requests; return the flags that name it."""
         if self.requests:
             lines = map(json.dumps, itertools.islice(self.requests(), count))
         else:
@@ -117,7 +117,7 @@ class Load:
 
     def job(self, port: int, build: Path, connections: int, seconds: float, sent: tuple[str, ...],
             rate: float | None = None) -> Job:
-        """What katana-load is given. With a rate in an open loop: latency is from the intended time."""
+        """The job for katana-load. With a rate it is an open loop: latency is from the intended time."""
         paced = ("-R", f"{rate:.0f}") if rate else ()
         return Job(port, build, "/health", connections=connections, seconds=seconds,
                    flags=(*paced, *sent, "--expect-status", "2xx"))

@@ -2,10 +2,10 @@
 
     lab/main_job/rivals/build [NAME…]      # natively, into build/main_job; without names all; --list tells of them
 
-All have WAL, synchronous FULL, a page cache of 8 MiB for each connection, and prepared statements. fastapi runs in the
-arena's virtual environment. net_http, axum and fastify have the SQLite that their packages bring, the others Debian's.
-Theirs is compiled to flush by fdatasync, as Debian's is, so that all ask the same of the disk; by default it uses
-fsync.
+All have WAL, synchronous FULL, a page cache of 8 MiB for each connection, and prepared statements. Only fastapi runs in
+the arena's virtual environment. The servers net_http, axum and fastify have the SQLite that their packages bring, the
+others Debian's. The SQLite of the packages is compiled to flush by fdatasync, as Debian's is: all then ask the same of
+the disk. By default it uses fsync.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from katana_lab.contest.servers import Contest, Server
 from katana_lab.main_job import drogon
 
 FDATASYNC = "-DHAVE_FDATASYNC=1"
-POLL_S = 0.0005                          # of a server that starts
+POLL_S = 0.0005                          # while a server starts
 START_S_MAX = 20
 
 CONTEST = Contest("main_job")

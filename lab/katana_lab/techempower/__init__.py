@@ -65,7 +65,7 @@ class Test:
     writes: bool = False
 
     def target(self, rows: int | str) -> str:
-        """What is asked for."""
+        """The target of a request."""
         return f"{self.path}?{self.parameter}={rows}" if self.parameter else self.path
 
 

@@ -2,11 +2,15 @@
 
     lab/techempower/check [--servers NAME,…] [--build build/bench]       # starts each of these itself, and checks it
 
-The checks are the same for all servers, and those of TechEmpower's own verification with some more: statuses, Server,
-Date that goes on, Content-Type, the contents of each route against the rows of the database, how many rows are given
-for N = (nothing), foo, 0, -5, 1, 2, 20, 500, 501; ids that differ; the page of fortunes, row by row; a pipeline of 16;
-updates that are in the database, and nothing else that is changed; a statement and a transaction for each row that is
-read (pg_stat_statements, pg_stat_database); a cache that asks the database no more once it has all rows.
+The checks are the same for all servers, and are those of TechEmpower's verification with some more:
+
+* statuses, Server, Date that goes on, Content-Type
+* the contents of each route against the rows of the database; ids that differ
+* the number of rows for N = (nothing), foo, 0, -5, 1, 2, 20, 500, 501
+* the page of fortunes, row by row; a pipeline of 16
+* updates that are in the database, and no other change of it
+* a statement and a transaction for each row that is read (pg_stat_statements, pg_stat_database)
+* a cache that does not ask the database any more once it has all rows
 """
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ from katana_lab.techempower import ADDED, FORTUNES, MOST, ROWS, SCHEMA, TESTS, s
 
 KINDS = {"json": r"application/json(; ?charset=utf-8)?", "html": r"text/html; ?charset=utf-8",
          "text": r"text/plain(; ?charset=utf-8)?"}
-# What is asked for, and how many rows have to come.
+# The parameter of a request, and the number of rows that have to come.
 CASES = {"": 1, "foo": 1, "0": 1, "-5": 1, "1": 1, "2": 2, "20": 20, "500": 500, "501": 500}
 SHOWN = ("id", "message")
 IGNORED_TAGS = ("meta", "link", "thead", "tbody")
@@ -90,7 +94,7 @@ def wanted_page() -> tuple[list[str], list[str]]:
             *line * len(rows), "/table", "/body", "/html"], cells
 
 
-# ---- judgements: what is wrong with an answer, or nothing -------------------------------------------
+# ---- judgements: the mistake in a reply, or nothing --------------------------------------------------
 
 def wrong_head(reply: Reply, kind: str) -> str:
     """Status and fields."""
@@ -111,7 +115,7 @@ def wrong_head(reply: Reply, kind: str) -> str:
 
 
 def wrong_message(body: bytes) -> str:
-    """Of /json."""
+    """The mistake in a reply of /json."""
     try:
         got = json.loads(body)
     except ValueError:
@@ -120,7 +124,7 @@ def wrong_message(body: bytes) -> str:
 
 
 def worlds_of(body: bytes) -> list[tuple[int, int]]:
-    """The rows of an answer; ValueError with what is wrong with them."""
+    """The rows of a reply; ValueError with the mistake in them."""
     got = json.loads(body)
     rows = got if isinstance(got, list) else [got]
     for row in rows:
@@ -132,7 +136,7 @@ def worlds_of(body: bytes) -> list[tuple[int, int]]:
 
 
 def wrong_worlds(body: bytes, count: int | None, table: Table | None) -> str:
-    """Of rows as the table has them; None: an object for `count`, anything for `table`."""
+    """The mistake in rows, compared with the table; None: an object for `count`, anything for `table`."""
     try:
         rows = worlds_of(body)
         is_list = isinstance(json.loads(body), list)
@@ -149,7 +153,7 @@ def wrong_worlds(body: bytes, count: int | None, table: Table | None) -> str:
 
 
 def wrong_ids(ids: Sequence[int]) -> str:
-    """Whether so many are what chance draws of 10,000: few of them twice, from all over the table."""
+    """Whether the ids look like random ones of 10,000: few of them twice, from all over the table."""
     expected = ROWS * (1 - (1 - 1 / ROWS) ** len(ids))
     if len(set(ids)) < 0.9 * expected:
         return f"of {len(ids)} ids {len(set(ids))} differ, by chance it were {expected:.0f}"
@@ -159,7 +163,7 @@ def wrong_ids(ids: Sequence[int]) -> str:
 
 
 def wrong_page(text: str) -> str:
-    """Of /fortunes: the first difference to TechEmpower's page."""
+    """The first difference of /fortunes to TechEmpower's page."""
     page, (tags, cells) = Page(text), wanted_page()
     if page.declared != "doctype html":
         return "it does not begin with <!DOCTYPE html>"
@@ -176,7 +180,7 @@ def wrong_page(text: str) -> str:
 
 
 def wrong_update(answered: Sequence[tuple[int, int]], before: Table, after: Table) -> str:
-    """What was answered is in the database, most of it is new, and all else is as it was."""
+    """The mistake in an update. The reply has to be in the database, most of it new, and all else unchanged."""
     numbers: dict[int, set[int]] = {}
     for number, value in answered:
         numbers.setdefault(number, set()).add(value)
@@ -192,7 +196,7 @@ def wrong_update(answered: Sequence[tuple[int, int]], before: Table, after: Tabl
 
 
 def wrong_counts(rows: int, statements: int, read: int, transactions: int) -> str:
-    """Of queries that were asked for `rows` rows: what PostgreSQL has counted."""
+    """The mistake in PostgreSQL's counts for queries of `rows` rows."""
     if statements < rows:
         return f"{rows} rows took {statements} statements: they are not queries of their own"
     if read > statements:
@@ -238,7 +242,7 @@ def texts(check: Check) -> None:
 
 
 def rows(check: Check) -> None:
-    """/db, /queries and /cached-queries against the table, which nobody changes."""
+    """Check /db, /queries and /cached-queries against the table, which does not change."""
     table, ids = check.table(), []
     for _ in range(40):
         body = check.get("/db", "json").body
@@ -274,7 +278,7 @@ def cached(check: Check) -> None:
 
 
 def updates(check: Check) -> None:
-    """N as with /queries, and what is in the database afterwards."""
+    """Check N as with /queries, and the contents of the database afterwards."""
     test = TESTS["updates"]
     for asked, count in CASES.items():
         before = check.table()
@@ -287,7 +291,7 @@ def updates(check: Check) -> None:
 
 
 def statements(cluster: postgres.Cluster, verb: str) -> tuple[int, int]:
-    """How many of that verb over `world` there were, and their rows; those of this check are not counted."""
+    """The statements with that verb over `world`, and their rows; those of this check are not counted."""
     found = cluster.ask("SELECT coalesce(sum(calls), 0), coalesce(sum(rows), 0) FROM pg_stat_statements WHERE query"
                         f" ILIKE '{verb}%world%' AND query LIKE '%$1%' AND query NOT LIKE '%pg_stat%'", "bench")
     calls, given = found.split("|")
@@ -295,7 +299,7 @@ def statements(cluster: postgres.Cluster, verb: str) -> tuple[int, int]:
 
 
 def transactions(cluster: postgres.Cluster) -> int:
-    """How many were committed; a connection tells of its own at its end at the latest."""
+    """The number of committed transactions; a connection reports its transactions at its end at the latest."""
     proc.wait_for(lambda: int(cluster.ask("SELECT count(*) FROM pg_stat_activity WHERE datname = 'bench'", "bench"))
                   == 1, 5)
     return int(cluster.ask("SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'", "bench"))
@@ -313,7 +317,7 @@ def examine(port: int, cluster: postgres.Cluster, checks: Mapping[str, Callable[
 
 
 def count_queries(check: Check, server: Server, build: Path, connections: int) -> None:
-    """What PostgreSQL counts of a fresh server that is asked for nothing but /queries."""
+    """Check PostgreSQL's counts for a fresh server that gets only requests of /queries."""
     before = statements(check.cluster, "SELECT"), transactions(check.cluster)
     with servers.running(server, build, check.cluster, connections) as process:
         client = Check(process.port, check.cluster).client
@@ -325,7 +329,7 @@ def count_queries(check: Check, server: Server, build: Path, connections: int) -
 
 
 def check_server(server: Server, build: Path, cluster: postgres.Cluster, connections: int) -> tuple[str, list[str]]:
-    """What was checked, and what failed. A server that is not ranked may let statements share a sync."""
+    """Return the number of checks and the failures. A server that is not ranked may let statements share a sync."""
     with servers.running(server, build, cluster, connections) as process:
         done = examine(process.port, cluster)
     count_queries(done, server, build, connections)
@@ -338,7 +342,7 @@ def cluster_of(port: int):
 
 
 def failures_of(server: Server, build: Path, cluster: postgres.Cluster, connections: int) -> tuple[str, list[str]]:
-    """What was checked, and what failed, also where the server does not start."""
+    """Return the number of checks and the failures, also where the server does not start."""
     return contest_check.failures_of(lambda: check_server(server, build, cluster, connections))
 
 

@@ -3,9 +3,9 @@
     lab/techempower/rivals/build [NAME…]     # natively, into build/techempower; without names all; --list tells of them
 
 All have one thread, prepared statements, and a database to themselves. TechEmpower wants a sync behind each statement
-(general rule 7 since 2022): tokio-postgres has one, pgx has one in its Pipeline and not in its Batch, and KATANA, whose
-plain reads share one by default, is asked for it by `reads_per_sync`. `katana_shared` is KATANA with that default: its
-figures are shown, and it gets no rank.
+(general rule 7 since 2022). It is there in tokio-postgres and in the Pipeline of pgx, not in its Batch. KATANA's plain
+reads share one by default; `reads_per_sync` asks for one each. `katana_shared` is KATANA with that default: its figures
+are shown, and it gets no rank.
 """
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A small generator with katana-load's flags and files, for tests that must not depend on a build.
 
-Blocking, one thread for each connection: slow, but it measures what it says. In open loop it counts latency from the
-intended moment, and calls itself saturated when its sends lag more than a millisecond at the 99th percentile.
+Blocking, one thread for each connection: slow, but its figures are true. In open loop it counts latency from the
+intended moment. It calls itself saturated when its sends lag more than a millisecond at the 99th percentile.
 """
 import argparse
 import collections

@@ -4,8 +4,8 @@
     fake_server.py PORT DELAY_MS SLOW_EACH SLOW_MS LOSE_EACH [WARM_UP_S WARM_MS]
 
 Each reply waits DELAY_MS; every SLOW_EACH-th waits SLOW_MS instead; every LOSE_EACH-th is a closed connection instead
-(0: never). For WARM_UP_S after a second connection joined the first, each waits WARM_MS more: a load has several, and
-the laboratory's question whether the server is up, which may be repeated, has one.
+(0: never). For WARM_UP_S after a second connection joined the first, each waits WARM_MS more. A load has several
+connections. The laboratory's question whether the server is up, which may be repeated, has one.
 """
 import contextlib
 import socketserver
@@ -20,7 +20,7 @@ class Handler(socketserver.BaseRequestHandler):
     """One connection."""
 
     def handle(self):
-        """Reply until the peer ends."""
+        """Reply until the client ends."""
         with self.server.connected():
             self.reply_all()
 

@@ -10,7 +10,7 @@ import pytest
 from katana_lab.arena import Ports, check, data
 from katana_lab.contest import wire
 
-# What is wrong with a server, where it is noticed, and what the failure says.
+# Each defect of a server, the profile that notices it, and a part of the failure.
 DEFECTS = [
     ("html", "baseline", "GET is text/plain"), ("cached", "baseline", "POST of"),
     ("stays open", "baseline", "the connection is closed"), ("newline", "pipelined", "nothing else"),
@@ -27,7 +27,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
-        """Nothing."""
+        """Log nothing."""
 
     def answer(self, text, kind="text/plain", status=200, **fields):
         """One reply."""
@@ -52,7 +52,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return found
 
     def is_broken(self, name):
-        """Whether this is what is wrong with it."""
+        """Whether the server has this defect."""
         return self.server.defect == name
 
     def do_GET(self):

@@ -10,7 +10,7 @@ from katana_lab.costs import arena as arena_cost
 
 
 def figures(us, rate, mib=10.0, **more):
-    """What a round has of a server."""
+    """The figures of a server in a round."""
     return {"us": us, "rate": rate, "pss_anon_kib": mib * 1024, "rest_kib": 1024, "reply_bytes": 100, "p99_us": 500,
             "other": 0.0, "server": 1.0, "generator": 0.5, "errors": 0, **more}
 

@@ -1,4 +1,4 @@
-"""cached_cost.py: what it makes of rounds, and whom it does not believe. No test measures with it."""
+"""cached_cost.py: its results from rounds, and the replies that it refuses. No test measures with it."""
 import http.server
 import json
 import subprocess
@@ -12,7 +12,7 @@ from katana_lab.costs import cached
 
 
 def result(cpu_us):
-    """What one request of one round cost."""
+    """The cost of one request in one round."""
     return {"us": cpu_us, "other": 0.0, "client": 0.5, "errors": 0}
 
 

@@ -152,7 +152,7 @@ def test_a_terminal_has_a_bar_with_the_time_left(tmp_path, monkeypatch):
     from workbench import make_run
 
     class Runner:
-        """Says what it does."""
+        """Prints its calls."""
 
         def __init__(self, *arguments):
             self._progress = arguments[-1]

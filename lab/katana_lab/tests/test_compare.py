@@ -1,4 +1,4 @@
-"""Comparisons: what is a regression, what is equivalent, what nobody can tell. Both kinds of files."""
+"""Comparisons: regressions, equivalence, and undecided figures. Both kinds of files."""
 import argparse
 import json
 import runpy

@@ -1,4 +1,4 @@
-"""drivers.py: what each generator of load is asked, and what is made of its words. And the commands that use them."""
+"""drivers.py: the command of each generator of load, and the reading of its output. And the commands that use them."""
 import subprocess
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""files_cost.py: what it makes of rounds, whom it believes, and what it refuses. No test measures with it."""
+"""files_cost.py: its results from rounds, and the replies that it refuses. No test measures with it."""
 import subprocess
 import sys
 
@@ -9,7 +9,7 @@ from katana_lab.costs import files as files_cost
 
 
 def result(cpu_us, other=0.0, **events):
-    """What cost.py measures of one server in one round."""
+    """The figures of cost.py for one server in one round."""
     return {"us": cpu_us, "other": other, "client": 0.5, "errors": 0, **events}
 
 

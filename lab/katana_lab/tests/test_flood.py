@@ -19,7 +19,7 @@ def test_addresses_are_different_ones_of_the_loopback():
 
 @pytest.mark.parametrize("kind, sockets", [("pings", 1), ("requests", 0), ("requests", flood.SOCKETS_MAX + 1)])
 def test_what_is_no_flood_or_too_much_is_refused(kind, sockets):
-    """By the constructor, before anything is connected."""
+    """The constructor refuses it, before any connection."""
     with pytest.raises(ValueError):
         flood.Flood(kind, 1, sockets, 1)
 

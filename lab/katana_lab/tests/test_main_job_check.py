@@ -12,7 +12,7 @@ from katana_lab import ROOT, UsageError
 from katana_lab.main_job import check, servers
 
 BUILD = ROOT / Path(os.environ.get("KATANA_BUILD", "build/bench"))
-# What is wrong with a server, and what the failure says.
+# Each defect of a server, and a part of the failure.
 DEFECTS = [
     ("no status", "GET /health is 200 with a status"), ("200 for unknown", "GET of an unknown user is 404"),
     ("text for unknown", "GET of an unknown user is 404 with an object"), ("any id", "what is no number is refused"),
@@ -31,10 +31,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     wbufsize = 65536                     # a reply in one segment: none waits for an acknowledgement
 
     def log_message(self, *_):
-        """Nothing."""
+        """Log nothing."""
 
     def has(self, defect):
-        """Whether this is what is wrong with it."""
+        """Whether the server has this defect."""
         return self.server.defect == defect
 
     def answer(self, status, value, kind="application/json", **fields):

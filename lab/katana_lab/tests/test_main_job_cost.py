@@ -12,12 +12,12 @@ from katana_lab.main_job import loads, servers
 
 
 def figures(us, rate=1000.0, **more):
-    """What a round has of a server in a test."""
+    """The figures of a server in a round of a test."""
     return {"us": us, "rate": rate, "p99_us": 500, "other": 0.0, "server": 1.0, "generator": 0.5, "errors": 0, **more}
 
 
 def at_rate(rate, p99, **more):
-    """What a round has of a server at a rate."""
+    """The figures of a server at a rate."""
     return {"rate": rate, "us": 5, "other": 0, "errors": 0, "void": False, "samples": 5000, "p50": 50, "p99": p99,
             "p999": 900, **more}
 

@@ -1,4 +1,4 @@
-"""The runner of the micro-benchmarks: what it accepts, prints, writes and refuses. Programs here are small scripts."""
+"""The runner of the micro-benchmarks: its input, output, files and refusals. Programs here are small scripts."""
 
 import contextlib
 import copy
@@ -96,7 +96,7 @@ class Main(unittest.TestCase):
         path.chmod(0o755)
 
     def good_program(self, name):
-        """Writes a good result, and what it was called with beside it."""
+        """Write a program that writes a good result, and its arguments beside it."""
         result = json.dumps({**GOOD, "system": name})
         self.program(name, f"echo \"$@\" > {self.build}/{name}.arguments\nfor file; do :; done\n"
                            f"cat > \"$file\" <<'END'\n{result}\nEND\n")

@@ -1,4 +1,4 @@
-"""Experiments and peers: what their files may say, and how refusals read."""
+"""Experiments and descriptions of servers: the permitted contents of their files, and the texts of refusals."""
 import pytest
 
 from katana_lab import LAB, UsageError, peers, runner

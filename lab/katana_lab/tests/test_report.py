@@ -208,7 +208,7 @@ def test_every_plot_of_the_run_is_drawn(run):
 
 
 def browse(page, *flags):
-    """What headless Chromium says and prints of a page that has no network."""
+    """The output of headless Chromium for a page without network."""
     return subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1440,2400",
          "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=20000", "--enable-logging=stderr", *flags,
@@ -252,6 +252,6 @@ def corner_of(picture):
             packed += data[at + 8:at + 8 + size]
         at += 12 + size
     first = zlib.decompressobj().decompress(packed, 8)
-    return first[1]                              # whatever the filter: the first pixel has no neighbours
+    return first[1]                              # with any filter: the first pixel has no neighbours
 
 # SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-"""What is read from perf, strace, /proc and /metrics."""
+"""The values that are read from perf, strace, /proc and /metrics."""
 import http.server
 import os
 import subprocess
@@ -28,7 +28,7 @@ def test_the_calls_of_strace_have_the_same_form():
     assert calls["sendto"].calls == 5102 and calls["sendto"].total_ms == pytest.approx(107.681)
 
 
-# Writes what it was made for when it is told to end, as perf does; `script` prints it.
+# Writes its text when it is told to end, as perf does; `script` prints it.
 PERF = """#!/bin/sh
 printf '%s\\n' "$*" >> {folder}/asked
 if [ "$1" = script ]; then exec cat {stacks}; fi
@@ -41,7 +41,7 @@ while :; do sleep 0.02; done
 
 @pytest.fixture
 def fake_perf(tmp_path, monkeypatch):
-    """A program called perf, which is attached before anything goes on; call it with what it is to write."""
+    """A program called perf, which is attached before anything goes on; call it with the text to write."""
     def make(written):
         path = tmp_path / "bin/perf"
         path.parent.mkdir()

@@ -53,7 +53,7 @@ def test_a_server_that_has_no_core_left_takes_nobody_back():
 
 
 def test_a_rolling_restart_keeps_all_clients_and_ends_with_an_empty_machine():
-    """Of two machines the first takes the other's clients, and both are moved once more than once."""
+    """The first of two machines takes the other's clients, and both are moved once more than once."""
     _, most, moves = scale.rolling_restart(dataclasses.replace(SMALL, machines=2))
     assert most == 2 and moves == pytest.approx(1.5)
     seconds, most, moves = scale.rolling_restart(scale.Scenario())
@@ -61,7 +61,7 @@ def test_a_rolling_restart_keeps_all_clients_and_ends_with_an_empty_machine():
 
 
 def test_growth_is_where_the_resource_breaks():
-    """As many connections as that use all of it."""
+    """The resource is full with that number of connections."""
     factor = scale.growth(INPUTS, SMALL, "memory of a machine")
     grown = dataclasses.replace(SMALL, connections=SMALL.connections * factor)
     assert need("memory of a machine", scenario=grown).share == pytest.approx(1)
@@ -107,7 +107,7 @@ def test_what_the_page_says_breaks_first_does():
 
 
 def test_routes_are_those_with_somebody_behind_them():
-    """Of two servers, one other process is behind the other one half of the time."""
+    """With two servers, one other process is behind the other one half of the time."""
     two = dataclasses.replace(SMALL, nats_servers=2, room_processes_max=2, room_members=1e9)
     assert scale.rates(two)["routed"] == pytest.approx(4000 * 0.5)
 

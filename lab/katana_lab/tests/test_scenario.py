@@ -1,4 +1,4 @@
-"""Scenarios: what they ask of the tool, of the server, and what they refuse."""
+"""Scenarios: their requests to the tool and to the server, and their refusals."""
 import http.server
 import json
 import threading
@@ -14,7 +14,7 @@ DOCUMENT = {"paths": {"/x": {"get": {"operationId": "getX"}, "post": {"operation
 
 
 def katana(folder, lines):
-    """A tool that writes these lines, and what it was asked for into a file."""
+    """A tool that writes these lines, and its arguments into a file."""
     path = folder / "katana"
     text = "".join(f"{json.dumps(each)}\n" for each in lines)
     path.write_text(f"#!/bin/sh\necho \"$@\" >> {folder}/asked\ncat <<'END'\n{text}END\n")
@@ -24,7 +24,7 @@ def katana(folder, lines):
 
 @pytest.fixture
 def server():
-    """A server of the document; `seen` has what was posted, `status` is what that is answered with."""
+    """A server of the document; `seen` has the posted values, `status` is that of the reply to them."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def answer(self, status, text):
             self.send_response(status)

@@ -29,7 +29,7 @@ def test_no_value_is_not_a_number_and_never_an_exception():
 
 
 def coverage(rounds: int, sigma: float = 0.08, runs: int = 300) -> float:
-    """How often the 95 % interval of the ratio of two noisy servers holds the true ratio, 1.3."""
+    """The share of runs in which the 95 % interval of the ratio of two noisy servers holds the true ratio, 1.3."""
     random = numpy.random.default_rng(rounds)
     held = 0
     for _ in range(runs):

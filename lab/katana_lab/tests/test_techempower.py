@@ -21,7 +21,7 @@ FIELDS = {"server": "x", "date": "Fri, 27 Nov 2026 11:21:11 GMT", "content-type"
 
 
 def reply(status=200, body=b"{}", **fields):
-    """An answer, right but for what is given; None: without that field."""
+    """A reply that is right except for the given values; None: without that field."""
     given = {**FIELDS, **{name.replace("_", "-"): value for name, value in fields.items()}}
     return Reply(status, "HTTP/1.1", {name: value for name, value in given.items() if value is not None}, body)
 
@@ -34,7 +34,7 @@ def page_of(rows, *, before="<!DOCTYPE html>", title="Fortunes"):
 
 
 def escaped(text):
-    """As html.escape, which a test of html should not use."""
+    """The same as html.escape, which a test of html should not use."""
     for character, reference in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         text = text.replace(character, reference)
     return text
@@ -129,7 +129,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
-        """Nothing."""
+        """Log nothing."""
 
     def date_time_string(self, timestamp=None):
         """It is kept."""
@@ -169,7 +169,7 @@ def test_the_schema_has_techempowers_rows():
 # ---- the command ---------------------------------------------------------------------------------
 
 def figures(us, rate=1000.0, mib=10.0, **more):
-    """What a round has of a server."""
+    """The figures of a server in a round."""
     return {"us": us, "rate": rate, "rss_kib": 1024 * mib, "other": 0.0, "server": 1.0, "generator": 0.5, "errors": 0,
             **more}
 

@@ -1,4 +1,4 @@
-"""What the tests share: a bench without perf, a generator that needs no build, servers of known behaviour."""
+"""Tools of the tests: a bench without perf, a generator that needs no build, servers of known behaviour."""
 import os
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def bench(tmp_path):
 
 
 def fake_peer(arguments, paths=("/plaintext",)):
-    """A peer that is fake_server.py with these arguments."""
+    """A description of fake_server.py with these arguments."""
     return Server("fake", Peer.model_validate({
         "about": "of known latency", "needs": {"remedy": "none"}, "paths": list(paths),
         "command": f"{sys.executable} {HERE / 'fake_server.py'} {{port}} {arguments}"}))
@@ -83,7 +83,7 @@ def make_run(**cost):
 
 
 def calmly(measure, is_calm, attempts=5):
-    """What a visit found; made again while the machine, which may stand still, keeps it from being calm."""
+    """The result of a visit; made again while the machine, which may stand still, keeps it from being calm."""
     for _ in range(attempts):
         found = measure()
         if is_calm(found):

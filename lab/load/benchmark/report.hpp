@@ -12,7 +12,7 @@ namespace katana::load {
 
 struct Section {
   std::string title;
-  std::string question;  // what the table answers, and how it was asked
+  std::string question;  // the question of the table, and how it was measured
   bool counts_connections = false;
   std::vector<Row> rows;
 };

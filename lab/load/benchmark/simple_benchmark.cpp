@@ -158,8 +158,8 @@ class Benchmark {
     for (const std::uint32_t clients : {16u, 64u, 256u}) {
       Trial trial = open(fmt::format("{} at once", clients), 10.0 * clients, clients, 2.5);
       trial.plan.burst = clients / flags_.threads;
-      // All are due at once and one is sent after the other: that they wait for one another is
-      // the question, not a fault of the generator.
+      // All are due at once, and one is sent after the other. The trial measures this wait: it is
+      // not a fault of the generator.
       trial.plan.send_lag_max = milliseconds(20);
       trials.push_back(trial);
     }

@@ -34,7 +34,7 @@ std::string remark_of(const Row& row, bool is_open_loop) {
   return fmt::format("{}{}others took {:.1f} CPUs", remark, remark.empty() ? "" : "; ", row.others);
 }
 
-// What all CPUs have worked for neither the server nor this program.
+// The CPU seconds that all CPUs have worked for neither the server nor this program.
 double others_s(double server_s) {
   return lab::machine_busy_s() - server_s - static_cast<double>(lab::own_cpu_ns()) / 1e9;
 }

@@ -1,7 +1,7 @@
-// Trial: one load of the benchmark, and what it showed about server and generator.
+// Trial: one load of the benchmark, and its figures of server and generator.
 //
 // Thread: one; the run has its own. Allocates: yes.
-// Fails: when the run cannot begin; what the server does is in the row.
+// Fails: when the run cannot begin; failures of the server are in the row.
 #pragma once
 
 #include <string>
@@ -34,12 +34,12 @@ struct Row {
   std::uint64_t errors = 0;
   std::string error_text;
   double server_us = -1;     // CPU for each request; negative: unknown
-  double server_share = -1;  // of one CPU
+  double server_share = -1;  // share of one CPU
   double generator_share = 0;
   double others = -1;  // CPUs that other programs took meanwhile; negative: unknown
   bool saturated = false;
   std::vector<std::string> void_reasons;
-  std::string remark;  // what limits the use of this row
+  std::string remark;  // the limit of this row's use
 };
 
 Result<Row> measure(const Trial& trial, const Url& url, const Address& address,

@@ -1,5 +1,5 @@
-// main_job: users over SQLite, durable; KATANA's server of the laboratory's experiment main_job,
-// written as docs/guides/application.md recommends and with what it leaves at its default.
+// main_job: users over SQLite, durable; KATANA's server of the laboratory's experiment main_job. It
+// is written as docs/guides/application.md recommends, with default settings.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -39,7 +39,7 @@ KATANA_DESCRIBE(PageQuery, (after, at_least(0)), (limit, range(1, 100)))
 
 struct Page {
   std::vector<User> users;
-  std::optional<std::int64_t> next;  // what the next page is after; null: there is none
+  std::optional<std::int64_t> next;  // the next page begins after this id; null: there is none
 };
 KATANA_DESCRIBE(Page, users, next)
 

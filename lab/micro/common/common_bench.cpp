@@ -1,4 +1,4 @@
-// micro_common: what the registry, interfaces, Result and the configuration cost.
+// micro_common: the costs of the registry, interfaces, Result and the configuration.
 //
 //   micro_common [--quick] [--only SUBSTRING] [--json FILE]
 //

@@ -10,7 +10,7 @@
 
 namespace common_bench {
 
-// How often this thread has called operator new. Defined in common_bench.cpp.
+// The number of calls of operator new by this thread. Defined in common_bench.cpp.
 std::uint64_t heap_calls() noexcept;
 
 void ask_registry(micro::Suite& suite);
@@ -18,8 +18,8 @@ void ask_calls(micro::Suite& suite);
 void ask_result(micro::Suite& suite);
 void ask_config(micro::Suite& suite);
 
-// One subject's round: `operations` times `work`, in processor time of this thread, so that what
-// else runs on the machine is not counted.
+// One subject's round: `operations` times `work`, in processor time of this thread. Other programs
+// of the machine are not counted.
 template <class Work>
 micro::Sample timed(micro::Suite& suite, std::uint64_t full, Work work) {
   const std::uint64_t operations = suite.operations(full);

@@ -1,4 +1,4 @@
-// A lookup in a registry of 100 services, and a call through what it gives.
+// A lookup in a registry of 100 services, and a call of the result.
 #include <array>
 #include <memory>
 #include <mutex>
@@ -21,7 +21,7 @@ using katana::registry::Slot;
 
 constexpr std::uint64_t lookups = 4'000'000;
 
-// What one would write: a map by type, its values as they are.
+// The usual alternative: a map by type, its values as they are.
 struct TypeMap {
   std::unordered_map<std::type_index, void*> services;
   mutable std::shared_mutex mutex;
@@ -45,7 +45,7 @@ struct Fixture {
   TypeMap map;
 };
 
-// The compiler may not keep what it has looked up: memory could have changed.
+// The compiler must not keep the result of the lookup: memory could have changed.
 template <class Look>
 micro::Sample look_up(micro::Suite& suite, Look look) {
   return timed(suite, lookups, [&look] {

@@ -1,4 +1,4 @@
-// What it costs to say that it went well, and that it did not.
+// The cost of returning a success, and of returning a failure.
 #include <exception>
 #include <expected>
 #include <stdexcept>
@@ -21,7 +21,8 @@ constexpr std::uint64_t calls = 500'000;
 constexpr std::uint64_t failures = 40'000;
 constexpr const char* long_message = "open 'users.db': permission denied; give its owner access";
 
-// How the work is done: 0 well, 1 by a code, 2 by a message, above that wider by so many contexts.
+// The result of the work: 0 success, 1 a code, 2 a message, n above that a message with n - 2
+// contexts.
 constinit int kind = 0;
 
 // Out of line, as functions of another file are. Some work, so that there is something to fail at:
@@ -152,7 +153,7 @@ void ask_failure(micro::Suite& suite, int how, const std::string& text, int dept
     micro::expect(work(depth) == -1, "failure");
     return micro::Sample{static_cast<double>(heap_calls() - before)};
   };
-  // What throw itself takes comes from __cxa_allocate_exception, which is not operator new.
+  // The memory of throw comes from __cxa_allocate_exception, which is not operator new.
   const auto* const counted =
       suite.ask({"failure, " + text + ": calls of operator new", "calls"},
                 {{"katana Result<int>", [allocations] { return allocations(with_result); }},

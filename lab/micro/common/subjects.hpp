@@ -1,6 +1,6 @@
-// Subjects: the calls and the services that micro_common and e2e_benchmarks both ask about.
+// Subjects: the calls and the services of both micro_common and e2e_benchmarks.
 //
-// Owns       nothing; numbered_services() gives what it made.
+// Owns       nothing; numbered_services() returns its services.
 // Thread     any, but for evict_caches(): one.
 // Allocates  when services are made, and 32 MiB for evict_caches().
 // Fails      as micro::expect does.
@@ -42,7 +42,7 @@ struct AdaptedCounter final : Counter {
   PlainCounter& counter;
 };
 
-// The compiler may not know what it points to, or it would call directly.
+// The compiler must not know the target of the pointer, or it would call directly.
 template <class T>
 T* hidden(T* pointer) noexcept {
   asm volatile("" : "+r"(pointer));

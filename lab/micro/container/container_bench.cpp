@@ -1,10 +1,10 @@
-// micro_container: what it costs to turn structs into JSON and MessagePack, and back.
+// micro_container: the cost of turning structs into JSON and MessagePack, and back.
 //
 //   micro_container [--quick] [--only SUBSTRING] [--json FILE]
 //
 // Subjects take turns, round by round, on the same users. Each parse fills a new struct and is
-// compared with what was written; each text that is written is compared with the floor's, byte by
-// byte. Beside each question stands one of allocations per operation.
+// compared with the original. Each written text is compared with the floor's, byte by byte. Each
+// question has a second one of allocations per operation.
 #define MSGPACK_NO_BOOST
 #include <simdjson.h>
 
@@ -110,7 +110,7 @@ bool is_same(const std::vector<T>& a, const std::vector<User>& b) {
                     [](const T& one, const User& other) { return is_same(one, other); });
 }
 
-// What is read is compared once, outside of the time that is taken.
+// The result of a read is compared once, outside of the measured time.
 template <class T, class Expected>
 Job reading(std::string name, const Expected& expected, std::function<bool(T&)> read) {
   T first{};

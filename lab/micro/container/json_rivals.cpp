@@ -1,4 +1,4 @@
-// What users of JSON libraries write: parse into the struct, write from the struct.
+// The usual code of users of JSON libraries: parse into the struct, write from the struct.
 #define RAPIDJSON_SSE42
 #include "users.hpp"
 

@@ -1,4 +1,4 @@
-// What micro_container measures with: a user, a hundred of them, and how each subject is called.
+// The data of micro_container: a user, a hundred of them, and how each subject is called.
 //
 // Thread     one.
 #pragma once

@@ -1,5 +1,5 @@
-// Bare: SQLite's own calls with prepared statements, written by hand: what the database layer is
-// measured against.
+// Bare: SQLite's own calls with prepared statements, written by hand, as the comparison for the
+// database layer.
 //
 // Owns       one connection with the settings of the layer's, and its statements.
 // Thread     one.

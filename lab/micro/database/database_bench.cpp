@@ -1,8 +1,8 @@
-// micro_database: what the database layer costs beside SQLite's own calls on the same file.
+// micro_database: the cost of the database layer beside SQLite's own calls on the same file.
 //
 // Point reads are timed as processor time of the one thread that does all of it. Writes wait for
-// the disk and are timed by the clock: they are flushed (synchronous = FULL) to a file beside this
-// program, so their figures are the disk's as much as ours, and only the ratios say something.
+// the disk, and the clock times them. They are flushed (synchronous = FULL) to a file beside this
+// program. Their figures depend on the disk as much as on the code: only the ratios are meaningful.
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -1,9 +1,9 @@
-// Turns: a reactor's turns without a reactor: what happens in one, and its end.
+// Turns: a reactor's turns without a reactor: the work of one, and its end.
 //
 // Owns       nothing.
 // Thread     one.
-// Fails      by ending the program when something leaves for another thread: what is measured on it
-//            is answered at once.
+// Fails      by ending the program when work leaves for another thread: measured calls are answered
+//            at once.
 #pragma once
 
 #include <utility>

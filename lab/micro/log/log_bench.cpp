@@ -1,11 +1,12 @@
-// micro_log: what does a record cost the thread that logs, and how many a second reach a file?
+// micro_log: the cost of a record for the thread that logs, and the records a second that reach a
+// file.
 //
-// Paced: one record every 2 microseconds from one thread; the clock is read before and after each
+// Paced: one record every 2 microseconds from one thread. The clock is read before and after each
 // call, and both readings are part of the figure, for all subjects alike. Hundreds: a hundred
-// records in one go, then a pause in which they are written: the price of a call without the
-// clock's. Burst: one thread logs a million records as fast as it can; the time runs until the
-// last of them is in the file. All subjects take turns in every round, and each must have written
-// every record.
+// records in one go, then a pause in which they are written. This is the cost of a call without the
+// clock's. Burst: one thread logs a million records as fast as it can; the time runs until the last
+// of them is in the file. All subjects take turns in every round, and each must have written every
+// record.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,7 +47,7 @@ std::uint64_t finish(Subject& subject) {
   return subject.found();
 }
 
-// What the clock adds to each paced figure.
+// The time that the clock adds to each paced figure.
 double clock_cost_ns() {
   std::vector<double> costs;
   for (int count = 0; count < 10'000; ++count) {

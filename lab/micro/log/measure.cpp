@@ -14,7 +14,7 @@ namespace log_bench {
 std::uint64_t ordered_ticks() noexcept {
 #if defined(__x86_64__)
   unsigned processor = 0;
-  return __rdtscp(&processor);  // waits for what was begun before it
+  return __rdtscp(&processor);  // waits for the instructions before it
 #else
   return micro::ticks();
 #endif

@@ -12,12 +12,12 @@
 
 namespace log_bench {
 
-// As ticks(), once everything before it has been done.
+// The same as ticks(), once all instructions before it are done.
 std::uint64_t ordered_ticks() noexcept;
 
-// The value that `share` of them do not exceed, of a clock with coarse ticks: the values of one
-// tick are taken as spread evenly over it, as the median of grouped data is. A load::Histogram has
-// steps of whole nanoseconds, which is too coarse here.
+// The value that `share` of the values do not exceed, for a clock with coarse ticks. The values of
+// one tick are taken as spread evenly over it, as in the median of grouped data. A load::Histogram
+// has steps of whole nanoseconds, which is too coarse here.
 double grouped_percentile(std::vector<double>& values, double share);
 
 struct Row {

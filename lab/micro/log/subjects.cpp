@@ -69,8 +69,8 @@ class Katana final : public Subject {
   log::Logger logger_;
 };
 
-// The floor of a call: one ring of one producer, written for exactly this record. Nothing is
-// checked, cut, named or dropped; its consumer looks once a millisecond and throws everything away.
+// The floor of a call: one ring of one producer, written for exactly this record. It checks, cuts,
+// names and drops nothing. Its consumer looks once a millisecond and throws everything away.
 class HandWrittenRing final : public Subject {
  public:
   HandWrittenRing() : consumer_([this] { consume(); }) {}

@@ -1,4 +1,4 @@
-// What micro_thread measures with: rounds, and its report.
+// The tools of micro_thread: rounds, and its report.
 //
 // Owns       the rows and targets of one run.
 // Thread     one.

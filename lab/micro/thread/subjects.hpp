@@ -85,9 +85,9 @@ class DequePool {
 };
 
 #if defined(HAVE_MOODYCAMEL)
-// A pool as one would build it on the fastest queue there is: workers take up to 32 jobs at once,
-// each with its consumer token, and sleep on the queue's own semaphore, which spins before it does.
-// It has no limit, counts nothing, measures nothing, and a job that throws ends the process.
+// A pool on the fastest queue that we know. Workers take up to 32 jobs at once, each with its
+// consumer token. They sleep on the queue's semaphore, which spins before it sleeps. The pool has
+// no limit, counts nothing and measures nothing, and a job that throws ends the process.
 class MoodycamelPool {
  public:
   explicit MoodycamelPool(unsigned workers) {

@@ -78,7 +78,7 @@ void post_all(Pool& pool, int jobs) {
   wait_for(jobs);
 }
 
-// So many futures, or coroutines, are under way at a time.
+// The number of futures, or coroutines, that are under way at a time.
 constexpr int window = 1'000;
 
 // Keeps `window` futures that `submit` makes: the oldest is waited for before the next is
@@ -119,7 +119,7 @@ void in_bursts(int jobs, Submit submit) {
   }
 }
 
-// As many coroutines as there are futures in a window, each of which awaits one job after another.
+// As many coroutines as a window has futures; each awaits one job after another.
 Task<void> await_each(Pool& pool, int jobs) {
   for (int count = 0; count < jobs; ++count) {
     if (!co_await pool.run(AddOne{})) std::abort();
@@ -314,11 +314,11 @@ void measure_idle(Report& report, const Settings& settings) {
 
 int main_of(int count, char** arguments) {
   const Settings settings{micro::parse_flags("thread", count, arguments)};
-  // Of the threads of the pools, too.
+  // Counts instructions of the threads of the pools, too.
   const HardwareCounter instructions(katana::lab::Event::instructions, 0, katana::lab::Space::user,
                                      katana::lab::Threads::and_those_it_starts);
 #if defined(HAVE_TBB)
-  // TBB gives its arenas no more workers than it has CPUs; here it may have what the others have.
+  // TBB gives its arenas no more workers than it has CPUs; here it may have as many as the others.
   const tbb::global_control more(tbb::global_control::max_allowed_parallelism, 4);
 #endif
   Report report;

@@ -9,13 +9,13 @@ import asyncpg
 
 
 def cpu_s() -> float:
-    """What this process has used."""
+    """The CPU seconds that this process has used."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 
 
 async def main(folder, port, callers, connections, seconds, rows):
-    """Read until the time is over, and print what was done."""
+    """Read until the time is over, and print the figures."""
     done, stop = 0, False
 
     async def read(seed):

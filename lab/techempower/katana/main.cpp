@@ -27,7 +27,7 @@ namespace {
 
 constexpr int rows = 10'000;
 
-// How many rows are asked for: what is no number, or below 1, is 1; above 500 it is 500.
+// The number of rows: a value that is no number, or below 1, is 1; above 500 it is 500.
 struct Count {
   int value = 1;
 };

@@ -107,7 +107,7 @@ void ChatClient::judge(bool all) {
     read_line(std::string_view(text).substr(judged_, end - judged_));
     judged_ = end + 1;
   }
-  // An end that the server made in order is not in the midst of a line. One that it did not may be.
+  // After an orderly end by the server, no line is incomplete. After another end, one may be.
   if (all && judged_ != text.size() && peer_.saw_end() && !left_) {
     complain(fmt::format("the stream ends with '{}'", text.substr(judged_, 40)));
   }

@@ -1,11 +1,12 @@
-// ChatClient: one who sends lines as its plan says, reads or does not, and judges all that it gets.
+// ChatClient: a client that sends lines by its plan, reads or does not, and judges all that it
+// gets.
 //
 // Owns       its end of one connection.
 // Borrows    the network, which must outlive it.
 // Thread     one; moves by events of the network.
-// Fails      faults() says what the server did that no server may do.
-// Invariant  a message says who sent it and as what number, and its text follows from these, so
-//            that a message that was changed, cut or mixed up is seen.
+// Fails      faults() names what the server did that no server may do.
+// Invariant  a message has its sender and its number, and its text follows from these. The client
+//            then sees whether a message was changed, cut or mixed up.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,8 @@ class ChatClient {
   std::uint64_t told_dropped() const noexcept { return told_dropped_; }
   std::uint64_t told_lost() const noexcept { return told_lost_; }
   std::uint64_t recalled() const noexcept { return recalled_; }
-  // As the server calls it: of its last answer to /who or to a name, and of what it was told.
+  // The number in the server's name for it: by its last answer to /who or to a name, or by a
+  // notice.
   std::uint32_t renamed() const noexcept { return renamed_; }
   const std::string& last_line() const noexcept { return last_line_; }
   const std::vector<std::string>& faults() const noexcept { return faults_; }

@@ -22,7 +22,7 @@ ChatWorldOptions draw_options(std::uint64_t seed, Random& random) {
   options.reactors = static_cast<unsigned>(random.between(1, 3));
   options.chat.hub.turn_bytes_max = random.below(2) == 0 ? 2 * 1024 : 16 * 1024;
   options.chat.hub.relay_batches_max = random.below(2) == 0 ? 1 : 64;
-  // A client that reads a byte now and then is not to be cut off in the midst of the proof.
+  // A client that reads a byte now and then must not be cut off in the middle of the proof.
   options.reactor.send_timeout = is_steady(seed) ? seconds(3600) : seconds(5);
   if (is_steady(seed)) return options;
   options.chat.hub.slow_reader =
@@ -74,7 +74,7 @@ class SeedRun {
   }
 
   ChatVerdict run() {
-    if (is_steady(seed_)) {  // everybody is in before anybody speaks
+    if (is_steady(seed_)) {  // all clients are in before one speaks
       world_.run_until([this] { return world_.directory().connections() == clients_.size(); });
       for (const auto& each : clients_) each->start_talking();
     }
@@ -82,7 +82,7 @@ class SeedRun {
                      seconds(120));
     if (is_steady(seed_)) deliver_all();
     world_.drain(seconds(30));
-    // What the kernel has taken is still on its way.
+    // Bytes that the kernel has taken are still on their way.
     world_.run_for(seconds(2));
     for (const auto& each : clients_) each->start_reading();
     world_.run_for(seconds(2));
@@ -99,7 +99,7 @@ class SeedRun {
     verdict.relayed = world_.sum([](auto& counters) { return counters.relayed.value(); });
     const std::uint64_t delivered =
         world_.sum([](auto& counters) { return counters.delivered.value(); });
-    // What was under way when its connection went counts as lost, and may have come all the same.
+    // Messages under way when their connection was lost count as lost, and may have arrived.
     const std::uint64_t gone = world_.sum([](auto& counters) {
       return counters.lost() - counters.of(chat::Loss::slow_reader).value();
     });

@@ -1,9 +1,9 @@
 // run_chat_seed(): one seed's clients, faults and limits, and everything that must hold.
 //
-// Even seeds are steady: nothing loses bytes and no client leaves, so that for every recipient each
-// message of the others was received exactly once, or is in the number that it was told of. Odd
-// seeds are wild: resets, early ends, rooms and names; what must hold is order, wholeness, bounds,
-// and that everything is counted and given back.
+// Even seeds are steady: nothing loses bytes and no client leaves. Every recipient must get each
+// message of the others exactly once, or be told of it in a number of missed ones. Odd seeds are
+// wild: resets, early ends, rooms and names. Order, wholeness and bounds must hold, and everything
+// must be counted and given back.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ class ChatWorld {
   std::uint16_t port() const noexcept { return port_; }
   Instant now() const noexcept { return network_.now(); }
 
-  // One turn of each reactor, which waits for what is due next, or at most so long.
+  // Runs one turn of each reactor. It waits for the next due event, or at most `wait_max`.
   void turn(Duration wait_max = milliseconds(1));
   void run_for(Duration duration);
   // The value of done().
@@ -57,11 +57,11 @@ class ChatWorld {
   void drain(Duration limit);
   bool stopped() const;
 
-  // What holds at any time, and was broken so far.
+  // The rules that must hold at any time, and were broken so far.
   const std::vector<std::string>& faults() const noexcept { return faults_; }
-  // What is wrong with a server that everybody has left.
+  // The mistakes of a server that all clients have left.
   std::vector<std::string> faults_at_rest();
-  // Of all hubs.
+  // The sum over all hubs.
   std::uint64_t sum(const std::function<std::uint64_t(chat::HubCounters&)>& value);
 
  private:

@@ -1,15 +1,15 @@
 // run_cluster_seed(): one seed's servers, clients and mishaps, and everything that must hold.
 //
-// Everybody is in before anybody speaks. Then the bus loses messages, delays them, is cut between
-// servers, or away from one; servers are killed, and started again under the same name; some
+// All clients are in before one speaks. Then the bus loses messages, delays them, is cut between
+// servers, or away from one. Servers are killed, and started again under the same name, and some
 // clients do not read for a while. When that is over:
 //
-//   - for each client of a server that was never killed: what it received and what it was told of
-//     is what its own server's clients said, and what each other server published;
-//   - a server that was never killed is heard to the end by all such servers, and one that was is
-//     heard equally far by all of them;
+//   - each client of a server that was never killed received, or was told of, every message that
+//     its server's clients sent or other servers published;
+//   - a server that was never killed is heard to the end by all such servers;
+//   - a server that was killed is heard equally far by all such servers;
 //   - messages of one sender come in their order, whole, and once;
-//   - every server knows of everybody within the stated time, and no two clients have one name.
+//   - every server knows of all others within the stated time, and no two clients have one name.
 #pragma once
 
 #include <cstdint>

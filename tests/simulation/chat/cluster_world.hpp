@@ -1,5 +1,5 @@
 // ClusterWorld: several chat servers on one simulated network, with a bus between them, in virtual
-// time: a server may be killed and started again, and the bus lose, delay and part.
+// time. Servers may be killed and started again. The bus may lose, delay and part.
 //
 // Owns       all of it.
 // Thread     one: the reactors take turns.
@@ -22,7 +22,7 @@
 namespace katana::simulation {
 
 struct ClusterWorldOptions {
-  ChatWorldOptions server;  // of each; its seed and faults are the network's
+  ChatWorldOptions server;  // for each server; seed and faults are the network's
   chat::HistoryOptions history;
   chat::cluster::ClusterOptions cluster;
   testing::BusNetworkOptions bus;
@@ -42,7 +42,7 @@ class ClusterWorld {
   // ---- servers ----
   // Its number, from 0 on. One that was killed comes again under its name, with another number.
   std::size_t start(const std::string& name);
-  // As kill -9 does: whatever it had under way is gone.
+  // Kills the server as kill -9 does: its work under way is gone.
   void kill(std::size_t server);
   bool runs(std::size_t server) const { return servers_[server] != nullptr; }
   std::size_t servers() const noexcept { return servers_.size(); }
@@ -53,7 +53,7 @@ class ClusterWorld {
   chat::cluster::NodeId id(std::size_t server) const { return server + 1; }
   std::uint64_t sum(std::size_t server,
                     const std::function<std::uint64_t(chat::HubCounters&)>& value);
-  // How far `of` was heard in the room by `server`.
+  // The positions up to which `server` heard `of` in the room.
   chat::cluster::IncomingStreams::Heard heard(std::size_t server, std::size_t of, Bytes room);
 
   // ---- time ----
@@ -63,7 +63,7 @@ class ClusterWorld {
   bool run_until(const std::function<bool()>& done, Duration limit);
   void drain(Duration limit);
 
-  // What is wrong with servers that everybody has left.
+  // The mistakes of servers that all clients have left.
   std::vector<std::string> faults_at_rest();
 
  private:

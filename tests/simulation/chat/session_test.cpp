@@ -1,4 +1,4 @@
-// What one client sees of the server: replies, limits, time and ends, on a calm network.
+// The view of one client: replies, limits, time and ends, on a calm network.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class ChatTest : public testing::Test {
     world().run_for(milliseconds(20));
     return peer;
   }
-  // What the client received meanwhile.
+  // The bytes that the client received meanwhile.
   std::string say(SimPeer& peer, const std::string& lines) {
     peer.send(lines);
     return hear(peer);
@@ -150,7 +150,7 @@ TEST_F(ChatTest, who_asks_much_and_reads_nothing_is_not_asked_further) {
   for (int count = 0; count < 20'000; ++count) questions += "/who\n";
   first.send(questions);
   world().run_for(seconds(1));
-  // What the window and the outbox hold, and one reply more.
+  // The contents of the window and of the outbox, and one reply more.
   EXPECT_LE(world().reactor().memory_used().output, 64U * 1024);
   EXPECT_EQ(world().reactor().paused_links().outbox_full, 1U);
   first.start_reading();

@@ -13,14 +13,14 @@ from pydantic import BaseModel
 
 
 class Rating(BaseModel):
-    """Of an item."""
+    """The rating of an item."""
 
     score: int
     count: int
 
 
 class Item(BaseModel):
-    """Of the data set."""
+    """An item of the data set."""
 
     id: int
     name: str
@@ -33,20 +33,20 @@ class Item(BaseModel):
 
 
 class Priced(Item):
-    """As it is answered."""
+    """An item, as the reply has it."""
 
     total: int
 
 
 class Answer(BaseModel):
-    """Of /json/{count}."""
+    """The reply of /json/{count}."""
 
     items: list[Priced]
     count: int
 
 
 def read_flags() -> argparse.Namespace:
-    """Those that every server of the arena has."""
+    """Read the flags that every server of the arena has."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("h1", "h1-tls", "h2c", "tls"):
         parser.add_argument(f"--{name}", type=int, default=0)

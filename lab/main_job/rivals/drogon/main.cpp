@@ -1,5 +1,5 @@
-// Users over SQLite by Drogon and its SQLite client: four readers, one writer, each a connection
-// with its own thread; handlers are coroutines.
+// Users over SQLite by Drogon and its SQLite client. Four readers and one writer each have a
+// connection and a thread; handlers are coroutines.
 //   main_job_drogon --port PORT --database FILE
 #include <drogon/HttpAppFramework.h>
 #include <drogon/orm/DbClient.h>

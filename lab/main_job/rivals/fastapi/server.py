@@ -21,14 +21,14 @@ PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "cache_size = -8192", "bu
 
 
 class NewUser(BaseModel):
-    """As it is sent."""
+    """A user, as the request has it."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     email: Annotated[str, Field(max_length=200, pattern="@")]
 
 
 class User(BaseModel):
-    """As it is stored."""
+    """A user, as it is stored."""
 
     id: int
     name: str
@@ -36,7 +36,7 @@ class User(BaseModel):
 
 
 class Page(BaseModel):
-    """`next`: what the next page is after; null: there is none."""
+    """`next`: the id after which the next page begins; null: there is none."""
 
     users: list[User]
     next: int | None
