@@ -338,7 +338,8 @@ def heading(load_before):
             " missing. For",
             "the same reason, the rate decides the CPU per delivery of a server that is never idle, not the cost of a"
             " delivery. The",
-            "ratio is \"busy\" then; compare latency and system calls. Bursts, which no server can spread, show the cost.",
+            "ratio is \"busy\" then; compare latency and system calls. Bursts, which no server can spread, show the"
+            " cost.",
             "",
             "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the same"
             " bytes and",
