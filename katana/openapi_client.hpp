@@ -1,4 +1,4 @@
-// What clients are made of that katana openapi generate writes.
+// The library for clients that `katana openapi generate` writes.
 //
 // Links      openapi/client
 #pragma once

@@ -17,13 +17,14 @@ namespace katana {
 
 class BlockPool {
  public:
-  // block_bytes: at least 16, rounded up to a multiple of 16. capacity: number of blocks.
+  // Makes a pool of `capacity` blocks. block_bytes: at least 16, rounded up to a multiple of 16.
   BlockPool(std::size_t block_bytes, std::size_t capacity);
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  // The block given back last comes first, because it is the one in cache.
+  // Takes a block; null: none is left. The block that was given back last comes first, because it
+  // is in the cache.
   char* take() noexcept {
     if (free_ == nullptr) return take_untouched();
     Free* const block = free_;
@@ -33,9 +34,9 @@ class BlockPool {
     return reinterpret_cast<char*>(block);
   }
 
-  // REQUIRES a block of this pool that was not given back yet.
+  // Gives a block back. REQUIRES a block of this pool that was not given back yet.
   void give(char* block) noexcept {
-    // The list of free blocks lives in the blocks themselves, so an unused pool costs nothing.
+    // The list of free blocks lies in the blocks. An unused pool therefore costs nothing.
     Free* const freed = reinterpret_cast<Free*>(block);
     freed->next = free_;
     free_ = freed;

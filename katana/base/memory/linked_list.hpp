@@ -1,10 +1,10 @@
-// LinkedList: objects in a row that hold their own links, so that any of them leaves in constant
-// time. ListHook: the links, a base class of what can be in one list at a time.
+// LinkedList: a list of objects that contain their links. Any object can leave in constant time.
+// ListHook: the links, a base class of objects that can be in one list at a time.
 //
 // Owns       nothing: an object leaves its list before it is destroyed.
 // Thread     one, or under one lock.
 // Allocates  never.
-// Fails      never. The list does not know whether an object is in it: its caller does.
+// Fails      never. The caller must know whether an object is in the list.
 #pragma once
 
 #include <cstddef>
@@ -39,10 +39,10 @@ class LinkedList {
   T* first() const noexcept { return first_; }  // null: the list is empty
   T* last() const noexcept { return last_; }    // null: the list is empty
 
-  // REQUIRES that it is in no list.
+  // Add an object. They REQUIRE that it is in no list.
   void push_back(T& item) noexcept { link(item, last_, nullptr); }
   void push_front(T& item) noexcept { link(item, nullptr, first_); }
-  // REQUIRES that it is in this list.
+  // Removes an object. REQUIRES that it is in this list.
   void remove(T& item) noexcept {
     Hook& hook = item;
     (hook.prev_ != nullptr ? next_of(*hook.prev_) : first_) = hook.next_;
@@ -50,7 +50,7 @@ class LinkedList {
     hook.prev_ = hook.next_ = nullptr;
     --size_;
   }
-  // REQUIRES not empty().
+  // Removes the first object and returns it. REQUIRES not empty().
   T& pop_front() noexcept {
     T& item = *first_;
     remove(item);

@@ -1,15 +1,15 @@
-// poison() and unpoison(): tell AddressSanitizer which memory of a pool is free, so that its use is
-// reported. Lending: memory that many share, and that one call may look at. Otherwise they are
-// nothing.
+// poison() and unpoison(): tell AddressSanitizer which memory of a pool is free. It then reports
+// any use of that memory. Lending: shared memory that one call may read. Without AddressSanitizer
+// they do nothing.
 //
-// Fails      use of what is poisoned ends the process with a report.
+// Fails      use of poisoned memory ends the process with a report.
 // Thread     any.
 // Allocates  never.
 #pragma once
 
 #include <cstddef>
 
-#if defined(KATANA_WITHOUT_POISON)  // of a library that was built without the sanitizer
+#if defined(KATANA_WITHOUT_POISON)  // for a library that was built without the sanitizer
 #elif defined(__SANITIZE_ADDRESS__)
 #define KATANA_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -39,8 +39,8 @@ inline void poison(void*, std::size_t) noexcept {}
 inline void unpoison(void*, std::size_t) noexcept {}
 #endif
 
-// The memory can be used until this is destroyed, and again in the next Lending of it. Its owner
-// calls unpoison() before it is given back to the heap or the stack.
+// The memory can be used until this object is destroyed, and again in the next Lending of it. Its
+// owner calls unpoison() before the memory goes back to the heap or the stack.
 class Lending {
  public:
   Lending(const void* memory, std::size_t bytes) noexcept

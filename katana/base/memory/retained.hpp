@@ -1,11 +1,10 @@
-// Retained: memory, or an open file, that several referrers share and that goes back when the last
-// lets go.
+// Retained: memory, or an open file, with several references. It is released with the last one.
 //
-// Owns       nothing itself; `release` does with it what its owner wants.
+// Owns       nothing itself; its owner's `release` frees the memory or file.
 // Thread     one: the count is a plain number. Memory that several threads share has one Retained
 //            for each of them, and counts those.
 // Allocates  never.
-// Invariant  the memory stays as it is while references > 0.
+// Invariant  the memory stays unchanged while references > 0.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +19,15 @@ struct Retained {
   Retained& operator=(const Retained&) = delete;
 
   void retain() noexcept { ++references; }  // one more let_go() is then needed
-  // May destroy this.
+  // Removes a reference. The last one calls `release`, which may destroy this object.
   void let_go() noexcept {
     KATANA_CHECK(references > 0);
     if (--references == 0) release(*this);
   }
 
-  void (*release)(Retained&) noexcept;  // called when the last reference goes
-  std::uint32_t references = 0;         // 0: no references
-  int descriptor = -1;                  // of the file, if it is one
+  void (*release)(Retained&) noexcept;  // called when the last reference is removed
+  std::uint32_t references = 0;         // number of references
+  int descriptor = -1;                  // descriptor of a file; -1 for memory
 };
 
 }  // namespace katana

@@ -1,12 +1,12 @@
-// plan(): is what was registered complete and free of circles, and in which order is it made?
+// plan(): checks that the registrations are complete and free of circles, and orders them.
 //
 // Owns       nothing.
 // Thread     one.
 // Allocates  freely.
-// Fails      with one Error that lists every problem, up to problems_max of them, each with the
-//            place of the registration and what to do.
-// Invariant  in the order that it returns every service comes after those that it needs; what is
-//            free of that stays in the order of registration.
+// Fails      with one Error that lists all problems, up to problems_max, each with the place of the
+//            registration and the remedy.
+// Invariant  in the returned order every service comes after its needs. Otherwise the order of
+//            registration is kept.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace katana::registry::detail {
 
 inline constexpr std::size_t problems_max = 16;
 
-// Indices of `entries`. Settles the lifetime of aliases on the way.
+// Returns indices of `entries` in their order. It also sets the lifetime of aliases.
 Result<std::vector<std::uint32_t>> plan(std::vector<Entry>& entries,
                                         std::span<const AbsentService> absent);
 
-// " (needs 'A' and 'B')"; empty if it needs nothing.
+// The needs for a message: " (needs 'A' and 'B')"; empty if it needs nothing.
 std::string needs_text(const Entry& entry);
 
 }  // namespace katana::registry::detail

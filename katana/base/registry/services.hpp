@@ -1,22 +1,22 @@
-// Services: what a sealed registry made. Scope: the services of one request, job or session.
+// Services: the services of a sealed registry. Scope: the services of one request, job or session.
 //
-//   Users& users = services.get<Users>();               // keep the reference: it stays
+//   Users& users = services.get<Users>();               // the reference stays valid
 //   Result<Owned<Parser>> parser = services.make<Parser>();
 //   Scope scope(services);
 //   Result<Transaction*> transaction = scope.get<Transaction>();
 //
 // Owns       the singletons; a Scope its scoped services. Both destroy in reverse order.
 // Borrows    a Scope its Services.
-// Thread     Services: any, for everything but the destructor; nothing changes after seal(). A
-//            Scope: one at a time.
+// Thread     Services: any, except for the destructor; nothing changes after seal(). A Scope: one
+//            at a time.
 // Allocates  a lookup never; a Scope one list when its first scoped service is made.
 // Fails      get() of a singleton that is not registered throws MissingService (singletons.hpp);
 //            find() is null and slot() an Error then. Factories of scoped and transient services
 //            fail with an Error that names the service and what it needs.
-// Invariant  what get() and find() return stays where it is until the services end.
+// Invariant  an object that get() or find() returns does not move until the services end.
 //
 // A lookup by type hashes the address of its TypeInfo into a table that is at most a quarter full.
-// A Slot is the place itself: it was looked up once, and is checked against the type at each use.
+// A Slot is a place that was looked up once. It is checked against the type at each use.
 #pragma once
 
 #include <bit>
@@ -33,11 +33,12 @@
 
 namespace katana::registry {
 
-// Where a service is, looked up once. Good for the Services that gave it and their scopes.
+// The place of a service, looked up once. It is valid for the Services that returned it, and for
+// their scopes.
 template <class T>
 class Slot {
  public:
-  Slot() = default;  // of nothing; using it is a defect
+  Slot() = default;  // empty; its use is a defect of the program
 
  private:
   friend class Services;
@@ -53,7 +54,7 @@ class Services : public Singletons {
   Services& operator=(const Services&) = delete;
 
   using Singletons::get;
-  // The same by its place.
+  // The singleton at a place.
   template <class T>
   T& get(Slot<T> slot, std::source_location where = std::source_location::current()) const {
     const Held& held = held_at(slot.index_, type_info_of<T>(), where);
@@ -68,7 +69,7 @@ class Services : public Singletons {
     if (found->type == nullptr) return std::unexpected(unknown(type_info_of<T>()));
     return Slot<T>(found->index);
   }
-  // A transient service whose needs are singletons and other transient ones.
+  // Makes a transient service that needs only singletons and other transient services.
   template <class T>
   Result<Owned<T>> make() const {
     return owned<T>(make_transient(type_info_of<T>(), nullptr));
@@ -86,7 +87,7 @@ class Services : public Singletons {
     void* object;
   };
 
-  // `order` names every entry, each after those that it needs.
+  // `order` has all entries, each after its needs.
   Services(std::vector<detail::Entry> entries, const std::vector<std::uint32_t>& order,
            std::vector<AbsentService> absent);
 
@@ -111,7 +112,7 @@ class Services : public Singletons {
   }
 
   std::vector<Held> held_;              // by index of entry
-  std::vector<detail::Entry> entries_;  // each after those that it needs
+  std::vector<detail::Entry> entries_;  // each after its needs
   std::vector<detail::Destroyer> made_;
 };
 

@@ -1,11 +1,11 @@
-// TypeInfo: one object for each type, which tells types apart and has their name for messages.
+// TypeInfo: one object for each type. It identifies the type, and has its name for messages.
 //
 // Owns       nothing; the name is a literal of the compiler's.
 // Thread     any.
 // Allocates  never.
 // Fails      never.
 // Invariant  the address is the same in every file of one program. Libraries that are loaded with
-//            RTLD_LOCAL have their own addresses.
+//            RTLD_LOCAL have different addresses.
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,7 @@ struct TypeInfo {
 
 namespace detail {
 
-// Of "… raw_name() [with T = a::B]" (g++) or "… raw_name() [T = a::B]" (clang).
+// The name "a::B" from "… raw_name() [with T = a::B]" (g++) or "… raw_name() [T = a::B]" (clang).
 template <class T>
 constexpr std::string_view raw_name() {
   const std::string_view all = __PRETTY_FUNCTION__;

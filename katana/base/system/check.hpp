@@ -3,8 +3,8 @@
 // KATANA_CHECK    a false condition is a defect of KATANA. KATANA_REQUIRE  a false condition is a
 // defect of the caller.
 // Fails      prints the condition and its place on standard error, then aborts.
-// Invariant  never applied to what a client, a disk, a clock or a database can cause; that is a
-//            value (Result).
+// Invariant  never used for a condition that a client, a disk, a clock or a database can cause.
+//            Such an error is a value (Result).
 #pragma once
 
 namespace katana::detail {

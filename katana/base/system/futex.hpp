@@ -2,7 +2,7 @@
 //
 // Thread     any; both are safe in a signal handler.
 // Allocates  never.
-// Fails      never; futex_wait() may return early, so its caller looks at the word again.
+// Fails      never; futex_wait() may return early, and its caller must check the word again.
 // Invariant  a waker that changed the word before futex_wake() is not missed by a sleeper that
 //            expected the old value.
 #pragma once
@@ -16,12 +16,12 @@ namespace katana {
 
 using FutexWord = std::atomic<std::uint32_t>;  // the word that futex_wait() compares and sleeps on
 
-// Returns when woken, when `timeout` has passed (a negative one never does), or at once when the
-// word is not `expected`.
+// Returns when it is woken, or when `timeout` has passed (a negative one never passes). It returns
+// at once when the word is not `expected`.
 void futex_wait(const FutexWord& word, std::uint32_t expected, Duration timeout = {-1}) noexcept;
 
-// Wakes at most `count` sleepers. Reads nothing at the address, so the word may be gone already: at
-// worst a stranger who sleeps on what is there now looks again.
+// Wakes at most `count` sleepers. It does not read the word, which may be destroyed already. At
+// worst it wakes a thread that sleeps on a new word at this address, and that thread checks again.
 void futex_wake(const FutexWord* word, int count) noexcept;
 
 }  // namespace katana

@@ -1,10 +1,10 @@
-// monotonic_now(): the monotonic clock, for what runs beside reactors, which have theirs.
+// monotonic_now(): the monotonic clock, for code that runs outside reactors. A reactor has a clock.
 //
 // Thread     any; safe in a signal handler.
 // Allocates  never.
 // Fails      never.
-// Invariant  code that a reactor calls takes the time as an argument; reading it there would cost a
-//            call each, and simulated time would not hold.
+// Invariant  code that a reactor calls takes the time as an argument. A read of this clock there
+//            would cost a call each time, and would ignore simulated time.
 #pragma once
 
 #include <ctime>
@@ -13,7 +13,7 @@
 
 namespace katana {
 
-// `clock` as clock_gettime(2) names it: also the processor time of a thread or of a process.
+// The time of a clock of clock_gettime(2), such as the processor time of a thread or a process.
 inline Duration clock_time(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);

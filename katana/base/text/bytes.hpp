@@ -1,5 +1,5 @@
-// Bytes: a borrowed run of bytes. Each function that takes or gives one says which side owns it,
-// and until when.
+// Bytes: a borrowed run of bytes. Each function that takes or returns one says who owns the bytes,
+// and how long they are valid.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Text for terminals: lines of at most 80 columns, and a table of names and what they mean.
+// Text for terminals: lines of at most 80 columns, and a table of names with their meanings.
 //
 // Owns       the results.
 // Thread     any.
@@ -14,14 +14,14 @@
 
 namespace katana {
 
-// Width of a line of help.
+// The width of a line of help.
 inline constexpr std::size_t terminal_columns = 80;
 
-// Code points of `text`, which is UTF-8: a column each.
+// The number of columns of `text`, which is UTF-8: one for each code point.
 std::size_t columns_of(Bytes text) noexcept;
 
-// The words of `text` on lines of at most `columns_max` columns. Each line after the first begins
-// with `indent` spaces, and the first is taken to begin at column `indent`. No line end follows.
+// Wraps the words of `text` to lines of at most `columns_max` columns. The first line is assumed to
+// begin at column `indent`; all others begin with `indent` spaces. No line end follows.
 std::string wrapped(Bytes text, std::size_t indent = 0, std::size_t columns_max = terminal_columns);
 
 // A row of a table of flags or commands.
@@ -30,8 +30,8 @@ struct HelpRow {
   std::string meaning;  // one sentence; it is wrapped
 };
 
-// One row below the other, each indented by two spaces and ended by a line end. Meanings begin at
-// one column; below its name where that does not leave them room.
+// Formats a table: each row is indented by two spaces and has a line end. All meanings begin in one
+// column. A meaning stands below its name if there is too little room.
 std::string help_table(std::span<const HelpRow> rows);
 
 }  // namespace katana

@@ -1,9 +1,9 @@
-// JSON strings: text as JSON writes it, into memory that the caller made sure of, or behind a Text.
+// JSON strings: writes text in the form of JSON into memory of the caller, or appends it to a Text.
 //
 // Thread     any.
 // Allocates  append_json_text(), from the recycler.
 // Fails      never: bytes that are no UTF-8 become U+FFFD.
-// Invariant  put_…() writes at most what its bound says, and returns where it ended.
+// Invariant  put_…() writes at most as many bytes as its bound, and returns the end.
 // Source     RFC 8259 §7.
 #pragma once
 
@@ -18,7 +18,8 @@
 
 namespace katana {
 
-// A character becomes \u00xx at worst, a byte that is none three bytes.
+// The largest size of a JSON string: a character becomes at worst \u00xx, and an invalid byte three
+// bytes.
 constexpr std::size_t json_text_bound(std::size_t bytes) noexcept { return 6 * bytes + 2; }
 
 namespace json_detail {
@@ -29,19 +30,19 @@ constexpr bool is_plain(char c) noexcept {
 }
 
 #if defined(__SSE2__)
-// The compiler's vectors, because <emmintrin.h> is longer than all of the headers of handlers.
+// Vectors of the compiler, because <emmintrin.h> is longer than all headers of handlers together.
 using Octets = signed char __attribute__((vector_size(16)));
 using Mask = char __attribute__((vector_size(16)));
 
 [[gnu::always_inline]] inline unsigned top_bits(Octets text) noexcept {
   return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<Mask>(text)));
 }
-// All bits of each byte that is not plain.
+// Sets all bits of each byte that is not plain.
 [[gnu::always_inline]] inline Octets find_special(Octets text) noexcept {
-  // Compared as signed numbers, what is not ASCII is below a space, too.
+  // As signed numbers, bytes outside ASCII are below a space, too.
   return (text < 0x20) | (text == '"') | (text == '\\');
 }
-// A bit for each of sixteen bytes that is not plain.
+// Returns a set bit for each of sixteen bytes that is not plain.
 [[gnu::always_inline]] inline unsigned not_plain(Octets text) noexcept {
   return top_bits(find_special(text));
 }
@@ -54,8 +55,8 @@ using Mask = char __attribute__((vector_size(16)));
   std::memcpy(at, &text, sizeof text);
 }
 
-// As put_plain for less than sixteen bytes: the two ends of the text, which may overlap, are
-// judged in one register.
+// As put_plain(), for less than sixteen bytes. The two ends of the text may overlap, and are
+// checked in one register.
 [[gnu::always_inline]] inline void put_plain_short(char*& at, const char*& from,
                                                    const char* end) noexcept {
   const auto size = static_cast<std::size_t>(end - from);
@@ -86,13 +87,13 @@ using Mask = char __attribute__((vector_size(16)));
   while (from != end && is_plain(*from)) *at++ = *from++;
 }
 
-// Copies plain characters until `end` or one that is not.
+// Copies plain characters until `end` or the first one that is not plain.
 [[gnu::always_inline]] inline void put_plain(char*& at, const char*& from,
                                              const char* end) noexcept {
   const std::ptrdiff_t size = end - from;
   if (size < 16) return put_plain_short(at, from, end);
   if (size <= 32) {
-    // Both ends at once, which may overlap: the length of most texts, and one branch.
+    // Checks both ends at once, which may overlap. Most texts have this length and need one branch.
     const Octets first = load(from), last = load(end - 16);
     if (top_bits(find_special(first) | find_special(last)) == 0) [[likely]] {
       store(at, first);
@@ -114,7 +115,7 @@ using Mask = char __attribute__((vector_size(16)));
     if (!advance(not_plain(text), 16)) return;
   } while (end - from >= 16);
   if (from == end) return;
-  // The last sixteen bytes: those that were copied already are the same again.
+  // Copies the last sixteen bytes, including some that were copied already.
   const std::ptrdiff_t again = 16 - (end - from);
   const Octets text = load(from - again);
   store(at - again, text);
@@ -127,26 +128,26 @@ using Mask = char __attribute__((vector_size(16)));
 }
 #endif
 
-// Writes what is not plain, until `end` or something that is. REQUIRES from != end.
+// Writes special characters until `end` or the first plain one. REQUIRES from != end.
 KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noexcept;
 
 }  // namespace json_detail
 
-// `text` without quotes around it. REQUIRES room for 6 bytes for each of `text`.
+// Writes `text` without quotes around it. REQUIRES room for 6 bytes for each byte of `text`.
 [[gnu::always_inline]] inline char* put_json_characters(char* at, Bytes text) noexcept {
   const char* from = text.data();
   const char* const end = from + text.size();
   json_detail::put_plain(at, from, end);
   while (from != end) [[unlikely]] {
     at = json_detail::put_special(at, from, end);
-    // What is left is not longer: g++ 14 warns of short texts otherwise.
+    // The rest is not longer than the text. Without this g++ 14 warns of short texts.
     if (static_cast<std::size_t>(end - from) > text.size()) __builtin_unreachable();
     json_detail::put_plain(at, from, end);
   }
   return at;
 }
 
-// REQUIRES room for json_text_bound(text.size()).
+// Writes `text` in quotes. REQUIRES room for json_text_bound(text.size()) bytes.
 [[gnu::always_inline]] inline char* put_json_text(char* at, Bytes text) noexcept {
   *at++ = '"';
   at = put_json_characters(at, text);
@@ -154,7 +155,7 @@ KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noex
   return at;
 }
 
-// In quotes.
+// Appends `text` in quotes.
 void append_json_text(Text& to, Bytes text);
 
 }  // namespace katana

@@ -1,4 +1,4 @@
-// nearest_name: the name that was meant by a mistyped one, for messages with "did you mean".
+// nearest_name: finds the name that was probably meant by a mistyped one, for "did you mean".
 //
 // Owns       nothing: nearest_name() is one of the given names.
 // Thread     any.
@@ -15,15 +15,15 @@
 
 namespace katana {
 
-// How many characters have to be inserted, removed, replaced or swapped with their neighbour.
-// ASCII letters count as equal in both cases. Names of more than 40 bytes are at distance 40.
+// The number of characters to insert, remove, replace or swap with their neighbour. It ignores the
+// case of ASCII letters. Names of more than 40 bytes have the distance 40.
 std::size_t edit_distance(Bytes from, Bytes to) noexcept;
 
-// The name at the least distance from `typed`, and of several the first one. Empty if none is
-// near: a third of `typed` may differ, and at least one character, but not all of them.
+// The first of the names with the smallest distance from `typed`. Empty if none is near. A third of
+// `typed` may differ, and at least one character, but not all of them.
 std::string_view nearest_name(Bytes typed, std::span<const std::string_view> names) noexcept;
 
-// "; did you mean 'port'?", to append to a message; empty if none is near.
+// The text "; did you mean 'port'?" to append to a message; empty if none is near.
 std::string nearest_hint(Bytes typed, std::span<const std::string_view> names);
 
 }  // namespace katana

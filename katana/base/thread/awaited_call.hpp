@@ -1,12 +1,12 @@
-// AwaitedCall: a job that somebody waits for: the state that the job shares with its waiter, and
+// AwaitedCall: a job with a waiter. It has the state that the job shares with its waiter, and
 // behind it the callable and the stop token.
 //
 // Owns       callable, token, and by its base the outcome.
-// Thread     act() on the worker; then whichever of the two the state's word says.
+// Thread     act() on the worker; then the thread that the state's word names.
 // Allocates  nothing; it is made by make_recycled().
 // Fails      as Outcome does; a job without a waiting caller becomes Code::cancelled.
-// Invariant  State::complete() is the last that act() touches: after it the waiter may destroy the
-//            whole.
+// Invariant  State::complete() is the last access of act(): after it the waiter may destroy the
+//            object.
 //
 // A State has `outcome`, unwanted() (no caller waits any more), complete(), and a constructor whose
 // first argument destroys the call.

@@ -5,7 +5,7 @@
 // Thread     one at a time.
 // Allocates  never.
 // Fails      never.
-// Invariant  after cancel() no turn begins but one that a worker has already picked up.
+// Invariant  after cancel() no turn begins, except one that a worker has already picked up.
 #pragma once
 
 #include <memory>
@@ -28,12 +28,12 @@ class [[nodiscard]] TimedJob {
   }
   ~TimedJob() { cancel(); }
 
-  // Does nothing the second time; a turn that runs goes on.
+  // Cancels all later turns. A running turn goes on. A second call does nothing.
   void cancel() noexcept {
     if (entry_ != nullptr) entry_->cancelled.store(true, std::memory_order_relaxed);
     entry_.reset();
   }
-  // It goes on without a handle, until the pool stops.
+  // Releases the job: it goes on without a handle, until the pool stops.
   void let_go() noexcept { entry_.reset(); }
 
  private:

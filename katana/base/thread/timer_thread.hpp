@@ -1,12 +1,13 @@
-// TimerThread: what a pool has to do at certain times: queue what is due, and scale.
+// TimerThread: does the timed work of a pool: it queues due jobs, and scales the pool.
 //
-// Owns       its own thread, from start() on; with a ManualClock none, the clock's caller does
+// Owns       its thread, from start() on. With a ManualClock it has none: the clock's caller does
 //            the work.
-// Borrows    the clock, and what `keep` refers to, until stop().
+// Borrows    the clock, and the objects to which `keep` refers, until stop().
 // Thread     look_again() any; start() and stop() one at a time.
 // Fails      start() returns an Error when the system has no thread left.
-// Invariant  `keep` is called with the present, one call at a time, no later than it asked for, and
-//            after every look_again(). While it asks for nothing the thread sleeps.
+// Invariant  `keep` is called with the present time, one call at a time. A call comes at the latest
+//            at the time that it returned, and after every look_again(). Otherwise the thread
+//            sleeps.
 #pragma once
 
 #include <condition_variable>
@@ -23,14 +24,14 @@ namespace katana::thread {
 
 class TimerThread {
  public:
-  // `keep` does what is due and returns when it next wants to be called, or never.
+  // `keep` does the due work, and returns the time of its next call, or `never`.
   TimerThread(ManualClock* clock, std::function<Instant(Instant)> keep);
   ~TimerThread() { stop(); }
 
-  Instant now() const noexcept;                 // of the ManualClock if there is one
-  Result<void> start(const std::string& name);  // `name` is that of the thread
-  void look_again() noexcept;  // calls `keep` soon, because something earlier may be due
-  void stop() noexcept;        // returns when `keep` is not running and will not run again
+  Instant now() const noexcept;                 // the time of the ManualClock if there is one
+  Result<void> start(const std::string& name);  // `name` is the name of the thread
+  void look_again() noexcept;  // calls `keep` soon, because earlier work may be due
+  void stop() noexcept;        // returns when `keep` does not run and will not run again
 
  private:
   friend class ManualClock;
@@ -38,8 +39,8 @@ class TimerThread {
 
   ManualClock* clock_;
   std::function<Instant(Instant)> keep_;
-  Instant next_ = never;  // of the ManualClock, under its lock
-  std::mutex mutex_;      // what follows
+  Instant next_ = never;  // next call by the ManualClock, under its lock
+  std::mutex mutex_;      // guards the members below
   std::condition_variable changed_;
   bool started_ = false;
   bool asked_ = false;

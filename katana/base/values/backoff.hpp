@@ -1,4 +1,4 @@
-// backoff(): how long not to try again what has failed.
+// backoff(): the wait before a retry.
 //
 // Thread     any.
 // Allocates  never.
@@ -12,8 +12,8 @@
 
 namespace katana {
 
-// After so many failures in a row, at least 1. `random` spreads the attempts of many programs over
-// the second half of the time.
+// The wait after `failures` failures in a row, at least 1. `random` spreads the retries of many
+// programs over the second half of the time.
 inline Duration backoff(unsigned failures, Duration least, Duration most,
                         std::uint64_t random) noexcept {
   std::int64_t ns = least.ns;

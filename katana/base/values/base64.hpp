@@ -1,11 +1,11 @@
-// Base64 as RFC 4648 has it: §4 with padding, and §5 (base64url), which tokens use without.
+// Base64 of RFC 4648: §4 with padding, and §5 (base64url) without padding, as in tokens.
 //
 // Owns       nothing.
 // Thread     any.
-// Allocates  what is returned.
-// Fails      decoding is nothing for text that no encoder makes: other characters, white space,
-//            missing or needless padding, bits that no byte keeps.
-// Invariant  bytes have one text in each form, so equal bytes are equal texts (RFC 4648 §3.5).
+// Allocates  the returned text or bytes.
+// Fails      decoding returns nothing for text that no encoder makes: other characters, white
+//            space, missing or needless padding, unused bits that are not zero.
+// Invariant  the same bytes have only one text in each form (RFC 4648 §3.5).
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ std::optional<std::string> decode_base64(Bytes text);
 std::string encode_base64url(Bytes octets);
 std::optional<std::string> decode_base64url(Bytes text);
 
-// How many bytes a base64url text stands for, at most.
+// The largest number of bytes that a base64url text of this size encodes.
 constexpr std::size_t base64url_decoded_bytes_max(std::size_t text_bytes) noexcept {
   return text_bytes / 4 * 3 + text_bytes % 4;
 }
-// The same into memory of the caller's, which must have base64url_decoded_bytes_max() of room;
-// nothing is allocated. The part that was written.
+// Decodes into memory of the caller with room for base64url_decoded_bytes_max() bytes, without an
+// allocation. Returns the written part.
 std::optional<Bytes> decode_base64url(Bytes text, std::span<char> to) noexcept;
 
 }  // namespace katana

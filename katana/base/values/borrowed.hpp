@@ -1,5 +1,5 @@
-// Text and lists that a struct borrows: std::string_view and std::span as its members. They can be
-// written, for replies that show what others own; nothing reads into them.
+// Text and lists that a struct borrows: std::string_view and std::span as its members. Writers
+// accept them, for replies with borrowed data. Readers do not.
 //
 // Thread     types only.
 #pragma once

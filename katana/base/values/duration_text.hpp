@@ -1,15 +1,15 @@
 // TextForm<std::chrono::duration>: durations in whole ns, us, ms, s, m, h or d as text: 1500ms, 2h.
 //
-// A number and its unit (ns, us, ms, s, m, h, d), as configuration has them. The number may have a
-// fraction, if the duration is a whole number of the type's own unit: 1.5s is 1500 milliseconds and
-// no std::chrono::seconds. Before it may stand a minus sign. Only 0 needs no unit. Written in the
-// largest unit that says it in whole numbers.
+// The text is a number and its unit (ns, us, ms, s, m, h, d), as in configuration. The number may
+// have a fraction if the duration is a whole number of the type's unit. 1.5s is 1500 milliseconds,
+// but no std::chrono::seconds. A minus sign may stand in front. Only 0 needs no unit. Durations are
+// written in the largest unit that gives a whole number.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  never.
-// Fails      parse() with nothing.
-// Invariant  what write() gives, parse() reads as the same duration.
+// Fails      parse() returns nothing.
+// Invariant  parse() reads the output of write() as the same duration.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct SignedCount {
   bool is_negative = false;
   std::uint64_t magnitude = 0;
 };
-// In steps of so many nanoseconds.
+// Read and write a duration as a count of steps of `step_ns` nanoseconds.
 std::optional<SignedCount> parse_duration(Bytes text, std::uint64_t step_ns) noexcept;
 ShortText<24> write_duration(SignedCount count, std::uint64_t step_ns) noexcept;
 

@@ -1,4 +1,4 @@
-// Enveloped<"user", T>: a value in its own object, {"user": …}, as some APIs want it.
+// Enveloped<"user", T>: a value as the only member of an object, {"user": …}, for some APIs.
 //
 //   Task<Result<Json<Enveloped<"user", User>>>> add(Json<Enveloped<"user", NewUser>> given);
 //
@@ -7,7 +7,7 @@
 // Allocates  as the value does.
 // Fails      as a described struct does: the member is required, and places of errors begin with
 //            its name.
-// Invariant  its description has the one member.
+// Invariant  its description has exactly one member.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace katana {
 // The name of the member, as an argument of a template.
 template <std::size_t size>
 struct EnvelopeName {
-  char text[size] = {};  // with the null that ends it
+  char text[size] = {};  // with the terminating null
 
   consteval EnvelopeName(const char (&name)[size]) {  // NOLINT: implicit on purpose
     std::copy_n(name, size, text);
@@ -38,7 +38,7 @@ struct Enveloped {
   T* operator->() noexcept { return &value; }
 };
 
-// See KATANA_DESCRIBE.
+// The description, as KATANA_DESCRIBE makes it.
 template <EnvelopeName name, class T>
 constexpr auto katana_describe(const Enveloped<name, T>*) {
   return rules::describe(rules::field(&Enveloped<name, T>::value, name.text));

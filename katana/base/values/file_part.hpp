@@ -1,11 +1,11 @@
-// FilePart: bytes of an open file that are to be sent, by reference.
+// FilePart: a reference to bytes of an open file that are to be sent.
 //
-// Borrows    the file, whose owner keeps it open for as long as it is referred to.
+// Borrows    the file; its owner keeps it open as long as there are references.
 // Thread     its reactor's.
 // Allocates  never.
-// Fails      read() is -1 when the file cannot be read, and 0 when it ends before the part does:
-//            somebody has made it shorter.
-// Invariant  the file is never written, and its own offset is neither used nor moved.
+// Fails      read() returns -1 when the file cannot be read, and 0 when the file ends before the
+//            part: another program has truncated it.
+// Invariant  the file is never written, and its file offset is neither used nor moved.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@
 namespace katana {
 
 struct FilePart {
-  Retained* file = nullptr;  // whose descriptor is an open file
-  std::uint64_t offset = 0;  // in the file, of the first byte of the part
+  Retained* file = nullptr;  // has the descriptor of an open file
+  std::uint64_t offset = 0;  // offset in the file of the first byte of the part
   std::uint64_t size = 0;
 
-  // The first `count` bytes were sent. REQUIRES count <= size.
+  // Removes the first `count` bytes, which were sent. REQUIRES count <= size.
   void remove_prefix(std::uint64_t count) noexcept {
     offset += count;
     size -= count;
   }
-  // Copies the first bytes of the part into `to`: as many as both have, or less. May wait for the
+  // Copies the first bytes of the part into `to`: as many as fit, or less. It may block for the
   // disk.
   std::ptrdiff_t read(std::span<char> to) const noexcept;
-  // The same, until `to` or the part is full. False: there is not so much.
+  // The same, until `to` is full or the part ends. False: the file is too short.
   bool read_all(std::span<char> to) const noexcept;
 };
 

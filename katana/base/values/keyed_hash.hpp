@@ -1,5 +1,5 @@
-// KeyedHash: SipHash-1-3 (Aumasson, Bernstein) of a text: without the key, an attacker cannot
-// choose texts that collide. For tables; it is no signature.
+// KeyedHash: SipHash-1-3 (Aumasson, Bernstein) of a text, for tables. Without the key an attacker
+// cannot choose texts that collide. It is no signature.
 //
 // Owns       its key.
 // Thread     a value.
@@ -20,7 +20,7 @@ class KeyedHash {
   constexpr KeyedHash(std::uint64_t first, std::uint64_t second) noexcept
       : first_(first), second_(second) {}
 
-  // The same text has the same hash under the same key.
+  // The hash of a text. It depends only on the text and the key.
   std::uint64_t of(Bytes text) const noexcept {
     State state(first_, second_);
     const std::uint64_t size = text.size();
@@ -28,7 +28,7 @@ class KeyedHash {
     state.add(word_of(text) | size << 56);
     return state.finish();
   }
-  // The same of the 16 bytes of two words.
+  // The hash of the 16 bytes of two words.
   std::uint64_t of(std::uint64_t first, std::uint64_t second) const noexcept {
     State state(first_, second_);
     state.add(first);

@@ -1,20 +1,20 @@
-// Pattern: a small pattern language for text, matched in one pass without going back.
+// Pattern: a small pattern language for text, matched in one pass without backtracking.
 //
 //   a          the character itself        .        any character
 //   [a-z_]     one of these                [^/]     any but these
 //   \d \w \s   digit, word character (letter, digit, _), white space; \. and the like: itself
-//   ? * + {3} {2,} {2,5}                   how often what stands before may come
+//   ? * + {3} {2,} {2,5}                   the number of repetitions of the item in front
 //
-// There are no groups and no alternatives: a function (rules::satisfies) says more than they could.
-// A pattern describes the whole text. It is written in ASCII; `.` and [^…] also fit any other
+// There are no groups and no alternatives; use a function (rules::satisfies) for such rules. A
+// pattern must match the whole text. It is written in ASCII; `.` and [^…] also match any other
 // character of well-formed UTF-8.
 //
 // Owns       its items.
 // Thread     a value.
 // Allocates  never.
-// Fails      a malformed pattern, or one of more than items_max items, is valid() == false; where
-//            it is part of a description it does not compile.
-// Invariant  matching takes time proportional to the text times the items, whatever the text.
+// Fails      valid() is false for a malformed pattern, or one of more than items_max items. Such a
+//            pattern in a description does not compile.
+// Invariant  the time of a match is proportional to the text times the items, for any text.
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ class Pattern {
  private:
   enum class Often : std::uint8_t { once, perhaps, any_number };
   struct Item {
-    std::array<std::uint64_t, 2> ascii{};  // a bit for each character below 0x80 that fits
-    bool fits_others = false;              // what is not ASCII
+    std::array<std::uint64_t, 2> ascii{};  // a bit for each matching character below 0x80
+    bool fits_others = false;              // characters outside ASCII match
     Often often = Often::once;
 
     constexpr void add(char c) noexcept { ascii[(c & 0x7f) >> 6] |= std::uint64_t{1} << (c & 63); }
@@ -87,8 +87,7 @@ class Pattern {
     } else if (c == '\\') {
       add_escaped(take(source), item);
     } else {
-      // These mean something in other pattern languages, so taking them for themselves would
-      // surprise.
+      // These have a meaning in other pattern languages. To treat them literally would surprise.
       for (const char reserved : Bytes("()|^$?*+{}]")) valid_ = valid_ && c != reserved;
       item.add(c);
     }
@@ -104,7 +103,7 @@ class Pattern {
     } else if (c == 's') {
       for (const char space : Bytes(" \t\r\n\f\v")) item.add(space);
     } else if (c != 'd') {
-      // A letter or digit that stands for itself needs no backslash; it is a mistake, or \b, \1.
+      // A literal letter or digit needs no backslash: it is a mistake, or \b, \1.
       const bool is_letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
       valid_ = valid_ && !is_letter && !is_digit(c);
       item.add(c);
@@ -113,7 +112,7 @@ class Pattern {
 
   constexpr void read_class(Bytes& source, Item& item) noexcept {
     const bool negated = take_if(source, '^');
-    if (source.starts_with(']')) valid_ = false;  // a class of nothing
+    if (source.starts_with(']')) valid_ = false;  // an empty class
     while (valid_ && !take_if(source, ']')) {
       const char from = take(source);
       if (from == '\\') {

@@ -1,11 +1,12 @@
-// Random: numbers that a seed decides: xoshiro256**, of a period of 2^256 - 1. For simulations,
-// plans and names; they are no secret.
+// Random: numbers from a seed, by xoshiro256** with a period of 2^256 - 1. For simulations, plans
+// and names; they are not secret.
 //
 // Owns       32 bytes of state.
 // Allocates  never.
 // Thread     one.
 // Fails      never.
-// Invariant  a seed means the same numbers everywhere, so there are no std distributions here.
+// Invariant  a seed gives the same numbers on every machine. Therefore it uses no std
+//            distributions.
 #pragma once
 
 #include <bit>
@@ -27,7 +28,7 @@ class Random {
     }
   }
 
-  // All 64 bits are equally random.
+  // The next number. All 64 bits are equally random.
   constexpr std::uint64_t next() noexcept {
     const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
     const std::uint64_t shifted = state_[1] << 17;
@@ -40,10 +41,10 @@ class Random {
     return result;
   }
 
-  // 0 ≤ result < bound. REQUIRES bound > 0. The bias of the remainder is below 2^-32 for the bounds
-  // used here.
+  // A number with 0 ≤ result < bound. REQUIRES bound > 0. The bias of the remainder is below 2^-32
+  // for the bounds used here.
   std::uint64_t below(std::uint64_t bound) noexcept { return next() % bound; }
-  // min ≤ result ≤ max.
+  // A number with min ≤ result ≤ max.
   std::uint64_t between(std::uint64_t min, std::uint64_t max) noexcept {
     return min + below(max - min + 1);
   }

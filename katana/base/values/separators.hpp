@@ -1,4 +1,4 @@
-// Separators: which lists of a described struct are written in one text, as in ?ids=1,2,3.
+// Separators: the lists of a described struct that are written in one text, as in ?ids=1,2,3.
 //
 //   struct Filter {
 //     std::vector<int> ids;
@@ -8,10 +8,10 @@
 //     return std::array{katana::Separator{"ids", ','}};
 //   }
 //
-// Lists that it does not name are a name for each item: ?ids=1&ids=2. A member with the separator
+// Other lists repeat their name for each item: ?ids=1&ids=2. A member with the separator
 // katana::nested_names is sent by names with brackets, ?ids[0]=1, as objects are. SplitQuery<T> and
-// its like (http/handlers/split_parameters.hpp) read such text, NestedQuery<T>
-// (http/handlers/nested_query.hpp) reads brackets, too, and client::OperationCall writes it.
+// similar types (http/handlers/split_parameters.hpp) read such text. NestedQuery<T>
+// (http/handlers/nested_query.hpp) also reads brackets. client::OperationCall writes it.
 //
 // Owns       nothing: names are literals.
 // Thread     any.
@@ -25,20 +25,20 @@
 
 namespace katana {
 
-// By what the values of one list member stand apart in one text.
+// The separator between the items of one list in one text.
 struct Separator {
-  Bytes name;            // of the member, as it is sent
-  char separator = ',';  // of a query also ' ', '|' and '\t', which are escaped there
+  Bytes name;            // name of the member, as it is sent
+  char separator = ',';  // in a query also ' ', '|' and '\t', which are escaped there
 };
 
-// In the place of a separator: names with brackets.
+// The value of `separator` for names with brackets.
 inline constexpr char nested_names = '[';
 
-// A struct with a katana_separators() of its own namespace, as above.
+// A struct with a katana_separators() in its namespace, as above.
 template <class T>
 concept HasSeparators = requires(const T* type) { katana_separators(type).size(); };
 
-// '\0': each item has the name.
+// The separator of a list; '\0': the name is repeated for each item.
 template <class T>
 constexpr char separator_of(Bytes name) noexcept {
   if constexpr (HasSeparators<T>) {

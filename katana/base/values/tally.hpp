@@ -1,7 +1,7 @@
-// Tally: a number that one thread writes at a time, and any reads.
+// Tally: a number that one thread at a time writes, and any thread reads.
 //
 // Owns       the number.
-// Thread     one adds and sets at a time; any reads.
+// Thread     one at a time calls add() and set(); any calls read().
 // Allocates  never.
 // Fails      never.
 // Invariant  adding costs no locked instruction, and orders nothing.
@@ -12,20 +12,20 @@
 
 namespace katana {
 
-// Begins at nought.
+// A number that begins at 0.
 class Tally {
  public:
-  // By the thread that writes.
+  // Adds to the number. Only the writing thread may call it.
   void add(std::uint64_t count = 1) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
-  // Likewise, for what goes down as well.
+  // Sets the number, which may also go down. Only the writing thread may call it.
   void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
-  // By any thread: the number of about now.
+  // A recent value of the number. Any thread may call it.
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
-  // Relaxed: who reads it wants a figure of about now.
+  // Relaxed: a reader needs only a recent value.
   std::atomic<std::uint64_t> value_ = 0;
 };
 

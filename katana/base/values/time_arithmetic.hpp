@@ -1,5 +1,5 @@
-// Arithmetic of times that instant.hpp does not have: Timestamp and Instant with a Duration and
-// with std::chrono, and a Duration with std::chrono on either side.
+// Arithmetic of times in addition to instant.hpp: Timestamp and Instant with a Duration and with
+// std::chrono, and a Duration with std::chrono on either side.
 //
 //   const Timestamp expires_at = current_time() + lifetime;   // a Duration
 //   if (current_time() - created_at > lifetime) …
@@ -7,8 +7,8 @@
 // Thread     any.
 // Allocates  never.
 // Fails      to compile where digits would be lost: with a factor, count or duration of double.
-// Invariant  a Timestamp moves by the whole microseconds of a Duration; beyond 64 bits it is the
-//            first or the last that there is.
+// Invariant  a Timestamp moves by the whole microseconds of a Duration. Beyond 64 bits it becomes
+//            the first or the last Timestamp.
 #pragma once
 
 #include <chrono>
@@ -52,7 +52,7 @@ constexpr Duration& operator-=(Duration& left, T right) {
   return left = left - right;
 }
 
-// 1.5 would become 1, and seconds(0.5) none: write milliseconds(500).
+// Deleted: 1.5 would become 1, and seconds(0.5) would become 0. Write milliseconds(500).
 template <std::floating_point T>
 Duration operator*(Duration duration, T factor) = delete;
 template <std::floating_point T>

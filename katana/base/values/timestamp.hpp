@@ -9,11 +9,11 @@
 //
 // Thread     any.
 // Allocates  never.
-// Fails      parse() with nothing: malformed, a day that does not exist, or beyond what the type
-//            holds. A duration that has to be rounded is malformed, digits behind the last that D
-//            keeps are dropped. A leap second is the second behind it, as POSIX counts.
-// Invariant  write() gives the years 0000 to 9999, which is all that RFC 3339 has; what is beyond
-//            becomes the nearest of them.
+// Fails      parse() returns nothing for malformed text, a day that does not exist, or a time
+//            beyond the range of the type. A duration that must be rounded is malformed; surplus
+//            digits of a time are dropped. A leap second becomes the next second, as in POSIX.
+// Invariant  write() gives the years 0000 to 9999, the range of RFC 3339. A time beyond becomes the
+//            nearest one in it.
 #pragma once
 
 #include <chrono>
@@ -28,25 +28,25 @@
 
 namespace katana {
 
-// UTC, in microseconds since 1970.
+// A point of time in UTC, in microseconds since 1970.
 using Timestamp = std::chrono::sys_time<std::chrono::microseconds>;
 using Date = std::chrono::year_month_day;  // a day of the Gregorian calendar, without a time zone
 
-// Gives current_time() in this thread while it lives, to tests whose time is virtual. One inside of
-// another is in force until it is gone.
+// Replaces current_time() in this thread while it lives, for tests with virtual time. Nested clocks
+// are allowed: the innermost counts until it is destroyed.
 class VirtualWallClock {
  public:
   // Called by katana::current_time() in this thread.
   virtual Timestamp current_time() const noexcept = 0;
   VirtualWallClock(const VirtualWallClock&) = delete;
   VirtualWallClock& operator=(const VirtualWallClock&) = delete;
-  // For this thread; null: the system's clock.
+  // The clock of this thread; null: the system's clock.
   static const VirtualWallClock* present() noexcept { return present_; }
 
  protected:
   VirtualWallClock() noexcept = default;
   ~VirtualWallClock() = default;
-  // Makes `clock` the thread's; returns the one before, to be set again at the end.
+  // Sets the clock of this thread. Returns the previous one, to be set again at the end.
   static const VirtualWallClock* enter(const VirtualWallClock* clock) noexcept {
     return std::exchange(present_, clock);
   }
@@ -55,7 +55,7 @@ class VirtualWallClock {
   inline static constinit thread_local const VirtualWallClock* present_ = nullptr;
 };
 
-// The time of the system's clock, or of a test's in virtual time.
+// The time of the system's clock, or the virtual time of a test.
 inline Timestamp current_time() noexcept {
   if (const VirtualWallClock* const clock = VirtualWallClock::present()) [[unlikely]] {
     return clock->current_time();
@@ -65,7 +65,7 @@ inline Timestamp current_time() noexcept {
 
 namespace detail {
 
-// A time as RFC 3339 has it: seconds since 1970 in UTC, and nanoseconds of the one that began.
+// A time for RFC 3339: seconds since 1970 in UTC, and nanoseconds of the present second.
 struct TimeParts {
   std::int64_t seconds = 0;
   std::uint32_t ns = 0;
@@ -108,7 +108,7 @@ struct TextForm<std::chrono::sys_time<D>> {
     return Time(D(static_cast<typename D::rep>(count)));
   }
   static ShortText<30> write(const Time& time) noexcept {
-    // By hand: std::chrono::floor multiplies the second back, and overflows near the least of all.
+    // No std::chrono::floor: it multiplies the second back, and overflows near the smallest time.
     constexpr std::int64_t per_second = std::ratio_divide<std::ratio<1>, typename D::period>::num;
     const std::int64_t count = time.time_since_epoch().count();
     const std::int64_t rest = count % per_second + (count % per_second < 0 ? per_second : 0);

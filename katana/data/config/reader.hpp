@@ -1,4 +1,4 @@
-// read_group(): a described struct from a tree of nodes, with every rule checked.
+// read_group(): reads a described struct from a tree of nodes, and checks every rule.
 //
 // Members that the tree does not name keep the values of their initialisers, unless they are
 // `required`. Keys that the struct does not have are refused, unless its description ignores them.
@@ -7,7 +7,7 @@
 // Thread     one.
 // Allocates  freely.
 // Fails      adds to `problems`, and goes on.
-// Invariant  a secret is in no message.
+// Invariant  no message contains a secret.
 #pragma once
 
 #include <map>
@@ -21,18 +21,18 @@
 
 namespace katana::config {
 
-// Where each value came from, by its path: "http.port".
+// The origin of each value, by its path: "http.port".
 using Origins = std::map<std::string, Origin, std::less<>>;
 
 // One pass of the reader over a tree of nodes.
 struct Reading {
-  Problems& problems;           // what is wrong is added here
-  const Shape& root;            // for "did you mean" of keys that are elsewhere
-  std::string how_to_set = {};  // for a value that is required: "set it in katana.yaml, …"
-  std::string path = {};        // of the value that is read
-  Origins origins = {};         // of the values so far
+  Problems& problems;           // collects the mistakes
+  const Shape& root;            // for "did you mean" with keys at other places
+  std::string how_to_set = {};  // advice for a required value: "set it in katana.yaml, …"
+  std::string path = {};        // path of the present value
+  Origins origins = {};         // origins of the values so far
   bool secret = false;          // the value must not be shown
-  Origin around = {};           // of the group that is read
+  Origin around = {};           // origin of the present group
 
   // Adds a problem of the present path.
   void problem(const Node& at, Bytes words);
@@ -40,8 +40,8 @@ struct Reading {
   void missing();
 };
 
-// `node` is null when no source gives a value. REQUIRES that `value` is of the group, and `shape`
-// its shape.
+// Reads a group. `node` is null when no source gives a value. REQUIRES that `value` is of the
+// group, and `shape` is its shape.
 void read_group(Reading& reading, const Node* node, const Group& group, void* value,
                 const Shape& shape);
 template <Described T>

@@ -1,17 +1,18 @@
 // Units: durations and amounts of memory as people write them: 30s, 1500ms, 16KiB, 10MB.
 //
-//   duration      number and one of ns, us, ms, s, m, h, d; only 0 may stand alone
+//   duration      number and one of ns, us, ms, s, m, h, d; only 0 needs no unit
 //   byte count    number and one of B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers
-//                 of 1024); a number alone is bytes
+//                 of 1024); a number without a unit is bytes
+//
 // A number may have a fraction (1.5s), if the result is a whole number of nanoseconds or bytes. It
 // has no sign. A space may stand before the unit.
 //
 // Owns       nothing.
 // Thread     any.
-// Allocates  the text that it writes, and messages.
-// Fails      reading gives an Error whose message goes on after "expected": what was expected, what
-//            came instead, and the remedy. The text is repeated in it.
-// Invariant  what write_… gives, read_… reads as the same value.
+// Allocates  the written text, and messages.
+// Fails      read_… returns an Error. Its message follows the word "expected", and names the
+//            expected form, the text that was read, and the remedy.
+// Invariant  read_… reads the output of write_… as the same value.
 #pragma once
 
 #include <compare>
@@ -36,7 +37,7 @@ constexpr ByteCount gibibytes(std::uint64_t count) { return {count << 30}; }
 
 Result<Duration> read_duration(Bytes text);     // "1.5s"; an Error says what is allowed
 Result<ByteCount> read_byte_count(Bytes text);  // "64KiB" or "65536"; an Error says what is allowed
-// In the largest unit that says it in whole numbers.
+// Write a value in the largest unit that gives a whole number.
 std::string write_duration(Duration duration);
 std::string write_byte_count(ByteCount count);
 

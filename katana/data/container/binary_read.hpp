@@ -1,14 +1,13 @@
-// Binary reader: the compact binary format of docs/formats/binary.md into described structs, lists,
-// dictionaries and Values. The type that is read must be the one that was written: another
-// fingerprint is refused before anything is read.
+// Binary reader: reads the compact binary format of docs/formats/binary.md into described structs,
+// lists, dictionaries and Values. The type must be the one that was written: another fingerprint is
+// refused before anything is read.
 //
 // Borrows    the bytes, for the call.
 // Thread     any.
-// Allocates  what the members need.
-// Fails      Findings: one that says where the bytes are malformed, or every rule that what they
-//            say breaks.
-// Invariant  reads nothing outside of the bytes, and allocates no more for a list than what is
-//            there of it needs. A Value that is accepted writes back as it was, byte by byte.
+// Allocates  for the members.
+// Fails      Findings: one with the place of malformed bytes, or all rules that the values break.
+// Invariant  reads nothing outside of the bytes. It allocates memory only for the present part of a
+//            list. An accepted Value is written back to the same bytes.
 #pragma once
 
 #include <algorithm>
@@ -37,10 +36,10 @@ class BinaryReader {
   BinaryReader& operator=(const BinaryReader&) = delete;
 
   bool take_head(std::uint32_t fingerprint);
-  // False: something follows, and it is noted.
+  // Ends the input. False: more bytes follow, and it is noted.
   bool close() { return left_.empty() || malformed("something follows the value"); }
 
-  // False: malformed, and noted.
+  // Takes a value. False: it is malformed, and noted.
   template <class T>
   bool take(T& value) {
     if constexpr (is_optional<T>) {
@@ -85,7 +84,7 @@ class BinaryReader {
   bool take_run(Bytes& run);
   bool take_text(std::string& text);
   bool take_octets(Octets& octets);
-  // No more than the bytes that are left: each item has one at least.
+  // Takes a count of items. It is at most the number of left bytes: each item has at least one.
   bool take_count(std::uint64_t& count);
   bool take_value(Value& value);
   bool take_list(Value& value);
@@ -155,7 +154,7 @@ class BinaryReader {
     return is_known ? good : malformed("an alternative that there is not");
   }
 
-  // The one kind of value that may contain its own type without a list.
+  // Takes a Box, the only kind of value that may contain its type without a list.
   template <class T>
   bool take_box(T& value) {
     bool is_there = false;
@@ -220,7 +219,7 @@ void check_read(const T& value, Findings& findings) {
 
 }  // namespace detail
 
-// False: see `findings`, and `value` is filled in part.
+// Reads bytes into `value`. False: see `findings`; `value` is partly filled.
 template <class T>
 bool read_binary(Bytes octets, T& value, Findings& findings, const ReadOptions& options = {}) {
   detail::BinaryReader reader(octets, findings, options);

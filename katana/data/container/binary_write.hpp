@@ -1,12 +1,12 @@
-// Binary writer: described structs, lists, dictionaries and Values in the compact binary format of
-// docs/formats/binary.md: no names, no types, numbers as short as they are. For programs that share
-// a description: caches, queues, shared files.
+// Binary writer: writes described structs, lists, dictionaries and Values in the compact binary
+// format of docs/formats/binary.md. It has no names and no types, and numbers have variable size.
+// It serves programs that share a description: caches, queues, shared files.
 //
 // Borrows    the value, for the call.
 // Thread     the destination's.
-// Allocates  nothing but what the destination needs to grow.
+// Allocates  only for the growth of the destination.
 // Fails      false: the Outbox has no more blocks. REQUIRES that enumerators are described.
-// Invariant  a value has one form. REQUIRES UTF-8 of text: the reader refuses other bytes.
+// Invariant  each value has only one form. REQUIRES that text is UTF-8: the reader refuses others.
 #pragma once
 
 #include <bit>
@@ -172,13 +172,13 @@ template <class T>
 void write_binary(const T& value, Text& to) {
   detail::write_binary_into(TextOutput(to), value);
 }
-// Appends to `to`. False: the reactor has no block left, and a part was written.
+// Appends to `to`. False: the reactor has no block left, and only a part was written.
 template <class T>
 [[nodiscard]] bool write_binary(const T& value, Outbox& to) {
   return detail::write_binary_into(OutboxOutput(to), value);
 }
 
-// The bytes in a new string.
+// Returns the bytes in a new string.
 template <class T>
 std::string to_binary(const T& value) {
   std::string octets;

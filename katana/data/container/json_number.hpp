@@ -1,4 +1,4 @@
-// Numbers of JSON as JSON Schema compares them: 1 is 1.0, and 19.99 is a multiple of 0.01.
+// Comparison of JSON numbers by JSON Schema: 1 equals 1.0, and 19.99 is a multiple of 0.01.
 //
 // Thread     any.
 // Allocates  never.
@@ -11,13 +11,13 @@
 
 namespace katana::container {
 
-// Holds every std::int64_t, std::uint64_t and double exactly.
+// A type that holds every std::int64_t, std::uint64_t and double exactly.
 using Number = long double;
 static_assert(sizeof(long double) > sizeof(double));
 
-// Without a fraction: 1.0 is one.
+// True if the number has no fraction: 1.0 is an integer.
 bool is_integer(Number number) noexcept;
-// By their shortest decimal digits. REQUIRES divisor > 0.
+// True if `number` is a multiple, by the shortest decimal digits of both. REQUIRES divisor > 0.
 bool is_multiple(Number number, Number divisor) noexcept;
 
 }  // namespace katana::container

@@ -1,9 +1,8 @@
-// JSON scan: what stands between the tokens that simdjson found: strings, their escapes, numbers.
+// JSON scan: reads the tokens that simdjson found: strings with their escapes, and numbers.
 //
 // Thread     any.
 // Allocates  only for a string with escapes.
-// Fails      false for an escape that JSON does not have, a lone surrogate, or a number that is
-//            none.
+// Fails      false for an unknown escape, a lone surrogate, or an invalid number.
 // Invariant  find_string_end reads no more than 15 bytes behind the quote that ends the string.
 // Source     RFC 8259 §6, §7.
 #pragma once
@@ -23,7 +22,7 @@
 
 namespace katana::container::detail {
 
-// The first `"` or `\` from `at` on. REQUIRES that there is one, and 15 bytes behind it.
+// Finds the first `"` or `\` from `at` on. REQUIRES that there is one, and 15 bytes behind it.
 inline const char* find_string_end(const char* at) noexcept {
 #if defined(__SSE2__)
   while (true) {
@@ -41,20 +40,21 @@ inline const char* find_string_end(const char* at) noexcept {
 #endif
 }
 
-// The string that begins at `at`, behind its quote, with its escapes resolved.
+// Reads the string that begins at `at`, behind its quote, and resolves its escapes.
 bool unescape_string(const char* at, std::string& to);
 
-// Whether `token` is a number of JSON, whatever its size.
+// True if `token` is a number of JSON of any size.
 bool is_json_number(Bytes token) noexcept;
-// For a number: whether it is an integer. "-0" is none, because integers have no such zero.
+// True if a number is an integer. "-0" is none, because integers have no negative zero.
 bool is_json_integer(Bytes number) noexcept;
-// A number without a fraction, however it is written: "1.0", "1e2". The sign and what follows it;
-// nothing: it has a fraction. Beyond 64 bits `magnitude` is nothing. REQUIRES is_json_number().
+// A number without a fraction in any form, such as "1.0" or "1e2", as its sign and its magnitude.
+// Beyond 64 bits `magnitude` is empty. whole_number() returns nothing for a number with a fraction.
+// It REQUIRES is_json_number().
 struct WholeNumber {
   bool is_negative = false;
   std::optional<std::uint64_t> magnitude = {};
 
-  // False: the type cannot hold it.
+  // Converts the number. False: the type cannot hold it.
   bool get(std::int64_t& to) const noexcept;
   bool get(std::uint64_t& to) const noexcept;
 };

@@ -1,19 +1,19 @@
-// MessagePack writer: described structs, lists, dictionaries and Values as MessagePack, straight
-// into their destination (string, Text or Outbox).
+// MessagePack writer: writes described structs, lists, dictionaries and Values as MessagePack,
+// directly into their destination (string, Text or Outbox).
 //
 //   described struct   map with the names of the members, in the order of the description
 //                      (an absent Patch is left out, a variant's discriminator comes first)
 //   std::optional      nil when empty          described enum        str, the enumerator's name
-//   AnyOf, Box         what it holds
+//   AnyOf, Box         its value
 //   list, dictionary   array, map              std::vector<std::byte>, Octets     bin
-//   integer            the shortest form; what is not negative in an unsigned one
-//   float, double      float 32, float 64; every bit stays, of NaN too
+//   integer            the shortest form; an unsigned form if it is not negative
+//   float, double      float 32, float 64; every bit stays, also of NaN
 //
 // Borrows    the value, for the call.
-// Allocates  nothing but what the destination needs to grow.
+// Allocates  only for the growth of the destination.
 // Fails      false: the Outbox has no more blocks. Written bytes stay in it.
-// Invariant  text is written as it is. REQUIRES UTF-8 of text that other readers are to take: ours
-//            refuses other bytes. A list, map or text has at most 2^32 - 1 items or bytes.
+// Invariant  text is written unchanged. REQUIRES that text is UTF-8: readers refuse other bytes. A
+//            list, map or text has at most 2^32 - 1 items or bytes.
 // Source     the MessagePack specification (msgpack/spec.md), without extension types.
 #pragma once
 
@@ -37,7 +37,7 @@
 namespace katana::container {
 namespace detail {
 
-// The heads of what has a length: a short form that holds it, and forms of 1, 2 and 4 bytes.
+// The tags of a type with a length: a short form that includes it, and forms of 1, 2 and 4 bytes.
 struct PackHead {
   std::uint8_t fixed, fixed_count;  // lengths below fixed_count are in the tag; 0: none
   std::uint8_t tag8, tag16, tag32;  // 0: there is no such form
@@ -93,7 +93,7 @@ inline char* put_pack_integer(char* at, std::int64_t number) noexcept {
   return put_tagged(at, 0xd3, bits);
 }
 
-// The name of a member; with the head of the map, for the first.
+// The name of a member; for the first one, with the head of the map.
 template <Described T, std::size_t index, bool alone = false>
 inline constexpr auto pack_key = [] {
   constexpr Bytes name = field_of<T, index>.name;
@@ -197,7 +197,7 @@ class PackWriter {
     at_ += size;
   }
 
-  // A map of the members that are there.
+  // Writes a map of the members that are not absent.
   template <class T>
   [[gnu::noinline]] void put_present(const T& value) {
     put_count<pack_map>(count_present(value));
@@ -318,13 +318,13 @@ template <class T>
 void write_message_pack(const T& value, Text& to) {
   detail::write_message_pack_into(TextOutput(to), value);
 }
-// Appends to `to`. False: the reactor has no block left, and a part was written.
+// Appends to `to`. False: the reactor has no block left, and only a part was written.
 template <class T>
 [[nodiscard]] bool write_message_pack(const T& value, Outbox& to) {
   return detail::write_message_pack_into(OutboxOutput(to), value);
 }
 
-// The bytes in a new string.
+// Returns the bytes in a new string.
 template <class T>
 std::string to_message_pack(const T& value) {
   std::string octets;

@@ -50,7 +50,7 @@ KATANA_DESCRIBE(Everything, (b, defaulted), (n, defaulted), (u, defaulted), (d, 
                 (l, length(0, 3), defaulted), (m, each(at_least(-5)), defaulted), (v, defaulted),
                 (a, defaulted), p)
 
-// What the binary format does not have.
+// Shapes that the binary format does not support.
 struct Dot {
   std::int8_t x = 0;
 };

@@ -7,7 +7,7 @@
 // Owns       the compiled code of PCRE2, and the automaton. The thread owns the memory of a match.
 // Thread     any, at once.
 // Allocates  compile(); the first match of a thread; find() where the automaton has no table.
-// Fails      compile() with an Error that names the place in the expression. find() is `costly`
+// Fails      compile() with an Error that names the place in the expression. A search is `costly`
 //            when the budget has too few steps: no text can block a reactor.
 #pragma once
 

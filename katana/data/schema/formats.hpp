@@ -1,8 +1,8 @@
-// Formats of JSON Schema, for those who assert them.
+// Formats of JSON Schema, for schemas that assert them.
 //
 // Thread     any.
-// Allocates  `regex` alone.
-// Fails      null for a format that is not known.
+// Allocates  only for `regex`.
+// Fails      null for an unknown format.
 // Source     JSON Schema 2020-12, Validation §7.3.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace katana::schema {
 
-// Whether a string is of the format. For what is more than to read it once it takes steps; when the
-// budget has too few it is false.
+// A function that returns true if a string has the format. It takes steps for work beyond one read
+// of the string. If the budget has too few, it returns false.
 using FormatCheck = bool (*)(Bytes, StepBudget&);
-// Null: not known, as formats of others are.
+// The check of a format; null: the format is unknown.
 FormatCheck format_check(Bytes name) noexcept;
 
 }  // namespace katana::schema

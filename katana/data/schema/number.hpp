@@ -1,4 +1,4 @@
-// Numbers as JSON Schema compares them: those of data/container/json_number.hpp.
+// Numbers of JSON Schema: those of data/container/json_number.hpp.
 //
 // Thread     any.
 // Allocates  never.

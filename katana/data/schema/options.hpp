@@ -1,4 +1,4 @@
-// Options: what a schema is compiled with.
+// Options: the options for the compilation of a schema.
 //
 // Owns       its documents.
 // Thread     a value.
@@ -12,17 +12,18 @@
 
 namespace katana::schema {
 
-// Which way the data goes. OpenAPI: a `required` property that is `readOnly` is so in replies only,
-// one that is `writeOnly` in requests only.
+// The direction of the data. In OpenAPI a `required` property that is `readOnly` is required only
+// in replies, and one that is `writeOnly` only in requests.
 enum class Direction : std::uint8_t { any, request, reply };
 
 struct Options {
-  // Where the document comes from, for relative references and for messages. It may have an `$id`.
+  // The URI of the document, for relative references and for messages. The document may have an
+  // `$id`.
   std::string uri = {};
   // Other documents, by URI.
   std::map<std::string, container::Value> documents = {};
-  // date-time, date, time, email, hostname, ipv4, ipv6, uri, uri-reference, uuid, json-pointer and
-  // regex.
+  // Checks these formats: date-time, date, time, email, hostname, ipv4, ipv6, uri, uri-reference,
+  // uuid, json-pointer and regex.
   bool assert_formats = false;
   Direction direction = Direction::any;
 };

@@ -1,4 +1,4 @@
-// JSON pointers (RFC 6901), written.
+// Writes JSON pointers (RFC 6901).
 //
 // Thread     any.
 // Allocates  the result.
@@ -11,7 +11,7 @@
 
 namespace katana::schema {
 
-// A name as a step of a pointer: "a/b" as "a~1b".
+// The form of a name in a pointer: "a~1b" for "a/b".
 std::string escaped(Bytes name);
 
 }  // namespace katana::schema

@@ -1,8 +1,8 @@
-// URI references: what `$id` and `$ref` say, and what they mean beside a base.
+// URI references of `$id` and `$ref`, and their resolution against a base.
 //
 // Thread     any.
 // Allocates  the result.
-// Fails      never: what is no URI is taken as a path.
+// Fails      never: text that is no URI is treated as a path.
 // Source     RFC 3986 §5.2.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace katana::schema {
 
-// `reference` beside `base`, without dot segments. The fragment is the reference's.
+// Resolves `reference` against `base`, without dot segments. The fragment is that of `reference`.
 std::string resolve_uri(Bytes base, Bytes reference);
-// In front of the '#', and behind it with its percent-encoding resolved.
+// The part in front of the '#', and the part behind it without percent-encoding.
 Bytes without_fragment(Bytes uri) noexcept;
 std::string fragment_of(Bytes uri);
 

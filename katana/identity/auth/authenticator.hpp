@@ -11,8 +11,8 @@
 //
 // Owns       Authentication a share of its authenticators.
 // Thread     the reactor's; one object serves all reactors.
-// Allocates  from the recycler: the principal in the context of the request; what an authenticator
-//            does.
+// Allocates  from the recycler: the principal in the context of the request. An authenticator may
+//            allocate more.
 // Fails      by the reply of the authenticator.
 // Invariant  a handler behind it runs with a principal, or not at all.
 #pragma once
@@ -41,28 +41,28 @@ using Verdict = std::expected<Principal, Reply>;
 // The answer of an authenticator: nothing, if the request has no credentials of its kind; a
 // verdict; or a task that returns one.
 struct Attempt {
-  // A verdict at once.
+  // An immediate verdict.
   std::optional<Verdict> verdict = {};
-  // A verdict when the task ends; it is cancelled with the request.
+  // A task that returns the verdict; it is cancelled with the request.
   std::optional<Task<Verdict>> task = {};
 
-  // The request has no credentials of this kind.
+  // The answer for a request without credentials of this kind.
   static Attempt none() { return {}; }
-  // Decided.
+  // The answer with an immediate verdict.
   static Attempt of(Verdict verdict) { return {.verdict = std::move(verdict)}; }
-  // Decided when the task ends.
+  // The answer with a verdict at the end of the task.
   static Attempt later(Task<Verdict> task) { return {.task = std::move(task)}; }
 };
 
 class Authenticator {
  public:
   virtual ~Authenticator() = default;
-  // What a task needs of the request it copies: both are borrowed for the call.
+  // Both arguments are borrowed for the call. A task must copy the parts of the request it needs.
   virtual Attempt attempt(const RequestView& request, session::Exchange& exchange) const = 0;
   // The challenge in `WWW-Authenticate` for requests without credentials; empty: none.
   virtual std::string challenge() const = 0;
   virtual SecurityScheme scheme() const = 0;
-  // What is wrong with its options, for Router::build() to report; empty: nothing.
+  // The mistake in its options, which Router::build() reports; empty: none.
   virtual std::string mistake() const { return {}; }
 };
 
@@ -72,9 +72,9 @@ class Authentication {
   explicit Authentication(std::shared_ptr<const Authenticator> authenticator)
       : authenticators_{std::move(authenticator)} {}
 
-  // For Group::use().
+  // Converts to middleware, for Group::use().
   operator Middleware() const;  // NOLINT: implicit on purpose
-  // In their order; at least one.
+  // The authenticators in their order; at least one.
   const std::vector<std::shared_ptr<const Authenticator>>& authenticators() const noexcept {
     return authenticators_;
   }
@@ -85,17 +85,17 @@ class Authentication {
   std::vector<std::shared_ptr<const Authenticator>> authenticators_;
 };
 
-// REQUIRES one.
+// Joins several into one, in their order. REQUIRES at least one.
 Authentication first_of(std::vector<Authentication> all);
 
 // ---- for authenticators ----
 
 // The value of the only header of that name; nothing: there is none. An error: there are two, and
-// readers would differ in which one counts.
+// readers could disagree which one counts.
 std::expected<std::optional<Bytes>, Reply> only_field(const RequestView& request, Bytes name);
-// What follows the scheme in a value of Authorization (RFC 9110 §11.4); nothing: another scheme.
+// The credentials behind the scheme in Authorization (RFC 9110 §11.4); nothing: another scheme.
 std::optional<Bytes> credentials_of(Bytes authorization, Bytes scheme) noexcept;
-// A parameter of a challenge: quoted, with quotes and backslashes escaped.
+// The parameter of a challenge in quotes, with escaped quotes and backslashes.
 std::string quoted_parameter(Bytes text);
 
 }  // namespace katana::auth

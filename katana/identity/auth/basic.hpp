@@ -1,17 +1,17 @@
 // basic: identifies the client by a user and a password in `Authorization: Basic` (RFC 7617), in
-// UTF-8. Over TLS only: the password is on the wire with every request.
+// UTF-8. Use it only with TLS: every request sends the password.
 //
 //   api.use(auth::basic({.realm = "shop", .verify = [&](std::string user, SecretText password) {
 //     return users.verify(std::move(user), std::move(password));
 //   }}));
 //
 // Owns       its options.
-// Thread     the reactor's; one object serves all of them. A function that hashes passwords does it
-//            on a pool of threads, because that takes tens of milliseconds on purpose.
+// Thread     the reactor's; one object serves all of them. A function that hashes passwords uses a
+//            pool of threads, because a hash takes tens of milliseconds on purpose.
 // Allocates  for each request.
-// Fails      401 for what is malformed, unknown or wrong; what `verify` fails with is answered as
-//            problem() has it.
-// Invariant  the password is overwritten when the last owner of it goes.
+// Fails      401 for malformed, unknown or wrong credentials. An error of `verify` is answered as
+//            problem() does.
+// Invariant  the password is overwritten when its last owner is destroyed.
 #pragma once
 
 #include <functional>
@@ -24,13 +24,13 @@
 
 namespace katana::auth {
 
-// What Basic asks for, and who judges it.
+// Options of Basic: the realm, and the check of passwords.
 struct BasicOptions {
   std::string realm = {};  // required (RFC 7617 §2)
-  // The principal; nothing: unknown user or wrong password, which should take the same time.
+  // Returns the principal; nothing: unknown user or wrong password. Both should take the same time.
   std::function<Task<Result<std::optional<PrincipalFacts>>>(std::string user, SecretText password)>
       verify = {};
-  // Told why a request was refused, for the log; on the thread of the request.
+  // Called with the reason of a refusal, for the log, on the thread of the request.
   std::function<void(Bytes reason)> on_refused = {};
 };
 

@@ -15,7 +15,7 @@ namespace {
 using container::Kind;
 using container::Value;
 
-// Text with spaces between names, or a list of names.
+// Reads names from text with spaces between them, or from a list.
 std::vector<std::string> names_at(const Value& claims, const std::string& pointer) {
   std::vector<std::string> names;
   const Value* const found = claims.at(pointer);
@@ -69,14 +69,14 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
   }
 
   std::string challenge() const override {
-    // RFC 6750 §3: the scheme does not stand without a parameter.
+    // RFC 6750 §3: the scheme needs at least one parameter.
     const Bytes realm = options_.realm.empty() ? Bytes("restricted") : Bytes(options_.realm);
     return options_.scheme + " realm=" + quoted_parameter(realm);
   }
   SecurityScheme scheme() const override {
     std::string name = options_.scheme;
     std::ranges::transform(name, name.begin(), http::to_lower);
-    const bool is_bearer = name == "bearer";  // whose tokens alone have a format in OpenAPI
+    const bool is_bearer = name == "bearer";  // only its tokens have a format in OpenAPI
     return {.name = name, .detail = name, .format = is_bearer ? "JWT" : ""};
   }
   std::string mistake() const override {
@@ -88,13 +88,13 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
   }
 
  private:
-  // What a reactor keeps.
+  // The cache of a reactor.
   struct Kept {
     explicit Kept(const BearerOptions& options)
         : cache(options.cached_tokens_max, options.cached_bytes_max) {}
     TokenCache cache;
     std::shared_ptr<const TokenKeys::Set> keys;
-    std::uint64_t generation = UINT64_MAX;  // of the keys
+    std::uint64_t generation = UINT64_MAX;  // generation of `keys`
   };
 
   Kept& kept() const {
@@ -112,7 +112,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     Kept& here = kept();
     if (TokenCache::Entry* const entry = here.cache.find(token)) {
       if (is_still_good(*entry, now)) return Attempt::of(entry->principal);
-      here.cache.remove(token);  // and judged anew, for the reason
+      here.cache.remove(token);  // verified again below, for the reason
     }
     if (!is_token_text(token)) return Attempt::of(refused({jose::Reason::malformed}));
     if (auto task = options_.keys->refresh(TokenKeys::Want::any)) {
@@ -129,7 +129,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     return Attempt::of(take(here, token, std::move(verified)));
   }
 
-  // After keys came, or did not.
+  // Verifies after a fetch of keys, even if it failed.
   static Task<Verdict> judge_later(std::shared_ptr<const Bearer> self, std::string token,
                                    Task<void> refresh) {
     co_await std::move(refresh);

@@ -107,7 +107,7 @@ TEST_F(BearerTest, two_ways_to_give_a_token_are_an_invalid_request) {
   const auto twice = server->get(
       "/api/who", {{"Authorization", "Bearer " + good}, {"Authorization", "Bearer " + good}});
   EXPECT_EQ(twice.status(), 400U);
-  // In the query alone a token is none.
+  // A token in the query is ignored.
   EXPECT_EQ(server->get("/api/who?access_token=" + good).status(), 401U);
 }
 

@@ -1,4 +1,4 @@
-// Where credentials end: the microsecond, the byte and the character at which a verdict changes.
+// The limits of credentials: the microsecond, byte and character at which a verdict changes.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -37,7 +37,7 @@ class SetClock final : private VirtualWallClock {
   const VirtualWallClock* const before_;
 };
 
-// Counts how often the keys were needed: a token that was kept needs none.
+// Counts the uses of the keys: a kept token needs none.
 class CountedKeys final : public TokenKeys {
  public:
   using TokenKeys::TokenKeys;

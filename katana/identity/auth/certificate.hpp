@@ -1,5 +1,5 @@
-// certificate: identifies the client by the certificate that it has shown (mutual TLS), which the
-// listener has verified: settings http.tls.client_authorities_file, client_certificate_optional.
+// certificate: identifies the client by its certificate (mutual TLS). The listener has verified it:
+// settings http.tls.client_authorities_file, client_certificate_optional.
 //
 //   api.use(auth::first_of({auth::certificate({.by = auth::CertificateName::uri}),
 //                           auth::bearer(…)}));
@@ -9,7 +9,7 @@
 // Allocates  the principal, for each request.
 // Fails      a connection without a certificate, and a certificate without such a name, have no
 //            credentials of this kind: 401, or the next authenticator.
-// Invariant  a certificate of a connection through a proxy that ends TLS is never seen.
+// Invariant  behind a proxy that ends TLS, the certificate of the client is never seen.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@
 
 namespace katana::auth {
 
-// Which of its names is the id; of several the first.
+// The kind of name that becomes the id. The first of several names is taken.
 enum class CertificateName : std::uint8_t { subject, dns, uri, email };
 
 // The part of a certificate that identifies the client.
 struct CertificateOptions {
-  // Without `find`.
+  // The name that becomes the id, if there is no `find`.
   CertificateName by = CertificateName::subject;
-  // Instead: the principal; nothing: the certificate is of no known client. Quick, on the reactor.
+  // Returns the principal, in place of `by`; nothing: no known client has the certificate. It runs
+  // on the reactor, and must not block.
   std::function<std::optional<PrincipalFacts>(const net::PeerCertificate&)> find = {};
 };
 

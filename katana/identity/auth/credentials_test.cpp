@@ -1,4 +1,4 @@
-// Basic and API keys, and several ways in one.
+// Basic and API keys, and several authenticators in one.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -113,7 +113,7 @@ TEST_F(CredentialsTest, the_first_way_that_finds_credentials_decides) {
   EXPECT_EQ(get("/api/who", token()).content(), "token");
   EXPECT_EQ(with_key(given.text.reveal()).content(), "api_key");
   EXPECT_EQ(with_password("änne:pass:wörd").content(), "basic");
-  // A token that is wrong is not made good by a key beside it.
+  // A wrong token is refused even with a valid key beside it.
   EXPECT_EQ(server
                 ->get("/api/who", {{"Authorization", "Bearer x"},
                                    {"X-API-Key", std::string(given.text.reveal())}})

@@ -1,4 +1,4 @@
-// A request with a token that was verified before leaves the heap alone.
+// A request with a token that was verified before makes no heap calls.
 #include "katana/base/system/heap_calls_test.hpp"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-// IdentityFunction: asks authenticators, one after another, and provides the client's identity as a
-// Value: a Principal, or an optional one.
+// IdentityFunction: asks authenticators one after another, and provides the client's identity as a
+// value: a Principal, or an optional one.
 //
 // Owns       a share of the authenticators.
 // Thread     the reactor's; one object serves all reactors.
 // Allocates  as the authenticators do; a lookup that waits is held by its exchange.
-// Fails      by the reply of the authenticator that found credentials of its kind.
+// Fails      with the reply of the authenticator that found credentials of its kind.
 // Invariant  the first that finds credentials of its kind decides.
 #pragma once
 
@@ -29,8 +29,8 @@ class IdentityFunction : public katana::detail::MiddlewareFunction {
 
   Progress run(const katana::detail::Call& call,
                katana::detail::RequestContext& context) const override {
-    // Each reply, a refusal and one without credentials as well, is for this client: with others it
-    // may differ.
+    // Each reply is only for this client, even a refusal and one without credentials. The reply for
+    // other credentials may differ.
     call.exchange.personalise(session::Personal::principal);
     for (const auto& each : authenticators_) {
       Attempt attempt = each->attempt(call.request, call.exchange);
@@ -48,7 +48,7 @@ class IdentityFunction : public katana::detail::MiddlewareFunction {
  private:
   using Answer = std::expected<Value, Reply>;
 
-  // No authenticator found credentials of its kind.
+  // Called when no authenticator found credentials of its kind.
   virtual Progress without_credentials(katana::detail::RequestContext& context) const = 0;
 
   static Progress take(katana::detail::RequestContext& context, Verdict verdict) {

@@ -26,7 +26,7 @@ class OptionalFunction final : public detail::IdentityFunction<Found> {
 Middleware optional(const Authentication& how) {
   Middleware made = how;
   SecurityDocumentation words = *made.security;
-  words.schemes.insert(words.schemes.begin(), SecurityScheme{});  // without a name: none is needed
+  words.schemes.insert(words.schemes.begin(), SecurityScheme{});  // unnamed: none is needed
   made.security = std::make_shared<const SecurityDocumentation>(std::move(words));
   made.function = std::make_shared<const OptionalFunction>(how.authenticators());
   return made;

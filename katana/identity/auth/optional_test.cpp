@@ -74,7 +74,7 @@ TEST_F(OptionalTest, credentials_that_are_looked_up_are_awaited) {
   EXPECT_EQ(server->get("/api/who").content(), "nobody");
 }
 
-// A cache before it or behind it, on the route's group or around it.
+// Places the cache in front of the middleware or behind it, on the group of the route or around it.
 class CachedOptionalTest : public OptionalTest {
  protected:
   enum class Order { cache_first, identity_first, cache_around };
@@ -114,7 +114,7 @@ class CachedOptionalTest : public OptionalTest {
 
 TEST_F(CachedOptionalTest, a_cache_shows_no_reply_to_another_user_or_to_a_stranger) {
   for (const Order order : {Order::cache_first, Order::identity_first, Order::cache_around}) {
-    // As by default, and where requests with credentials do not pass by.
+    // Tests the default, and a cache that also serves requests with credentials.
     for (const bool by_default : {true, false}) {
       HttpCacheOptions options;
       if (!by_default) options.private_fields = {};

@@ -1,11 +1,11 @@
-// PerThread: an object for each thread that asks for it, in an object that all of them share.
+// PerThread: a shared object that holds one T for each thread that calls get().
 //
-// Owns       the objects, until it ends itself.
-// Thread     any; a thread sees its own object alone.
-// Allocates  when a thread asks for the first time.
+// Owns       the objects, until it is destroyed.
+// Thread     any; a thread sees only its own object.
+// Allocates  at the first call of a thread.
 // Fails      never.
-// Invariant  the lock is taken only by a thread that asks for the first time, or that uses more
-//            than eight of them in turn.
+// Invariant  a thread takes the lock only at its first call, or when several PerThread objects
+//            share one of its eight entries.
 #pragma once
 
 #include <array>
@@ -23,10 +23,10 @@ class PerThread {
  public:
   PerThread() noexcept : number_(next_number().fetch_add(1, std::memory_order_relaxed)) {}
 
-  // `make()` gives a std::unique_ptr<T>.
+  // Returns the object of this thread. `make()` returns a std::unique_ptr<T>.
   template <class Make>
   T& get(Make&& make) {
-    // A number is given once, so an entry of one that is gone fits no other.
+    // Numbers are never reused. The entry of a destroyed PerThread therefore matches no other.
     struct Known {
       std::uint64_t number = 0;
       T* object = nullptr;

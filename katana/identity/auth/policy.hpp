@@ -1,4 +1,4 @@
-// Policy: decides by the Principal whether a request goes on. require(): a policy as middleware.
+// Policy: decides by the Principal whether a request is allowed. require(): a policy as middleware.
 //
 //   api.use(auth::bearer(…));
 //   Group admin = api.group("/admin");
@@ -9,6 +9,7 @@
 //
 //   Task<Reply> change(Path<int> id, FromContext<auth::Principal> who, Inject<Documents> all) {
 //     const Document document = co_await all->get(*id);
+//
 //     auto allowed = co_await auth::authorize(*who, document, owns_document);
 //     if (!allowed) co_return std::move(allowed.error());
 //
@@ -16,10 +17,9 @@
 // gets 403 here, with the challenge of RFC 6750 §3.1 when a token lacks a scope.
 //
 // Owns       its parts; a copy shares them.
-// Thread     any; what a function given here does must be allowed to.
+// Thread     any; a function that is given here must be safe to call on any thread.
 // Allocates  when it is made. allows() never.
-// Fails      403; a route whose middleware provides no Principal in front of require() is an error
-//            of Router::build().
+// Fails      403. A route without a Principal in front of require() is an error of Router::build().
 // Invariant  a policy that throws answers 500, and the request goes no further.
 #pragma once
 
@@ -44,14 +44,14 @@ namespace katana::auth {
 
 class Policy {
  public:
-  // `words`: for messages: "works on Mondays".
+  // Makes a policy of a function. `words` are for messages: "works on Mondays".
   Policy(std::string words, std::function<bool(const Principal&)> test);
 
-  // Whether this principal may go on.
+  // True if the policy allows this principal.
   bool allows(const Principal& who) const { return parts_->test(who); }
-  // "role 'admin' and not scope 'trial'"
+  // The text for messages: "role 'admin' and not scope 'trial'".
   const std::string& words() const noexcept { return parts_->words; }
-  // Scopes that it requires in any case.
+  // The scopes that it always requires.
   const std::vector<std::string>& scopes() const noexcept { return parts_->scopes; }
 
  private:
@@ -67,21 +67,21 @@ class Policy {
   std::shared_ptr<const Parts> parts_;
 };
 
-// Any request with a Principal.
+// Allows any request with a Principal.
 Policy authenticated();
 Policy role(std::string name);
 Policy scope(std::string name);
-// The principal has the claim with this value.
+// Allows a principal with this claim and value.
 Policy claim(std::string name, container::Value value);
-// REQUIRE one.
+// Join policies. They REQUIRE at least one.
 Policy all_of(std::vector<Policy> all);
 Policy any_of(std::vector<Policy> all);
 Policy not_(Policy policy);
 
-// For Group::use(), behind the authentication.
+// Returns middleware for Group::use(), behind the authentication.
 Middleware require(Policy policy);
 
-// The reply to `who`, whom the policy refuses.
+// The reply to the principal `who` that the policy refuses.
 Reply forbidden(const Principal& who, const Policy& policy);
 
 // The reply to a principal that may not use a resource: 403, or 404 where its existence is a
@@ -100,7 +100,8 @@ Reply denied(Denial denial);
 
 }  // namespace detail
 
-// `judge(who, resource)` gives a bool or a Task<bool>. Borrows the resource until the task ends.
+// Decides about one resource. `judge(who, resource)` returns a bool or a Task<bool>. Borrows the
+// resource until the task ends.
 template <class R, detail::JudgesResource<R> F>
 Task<std::expected<void, Reply>> authorize(Principal who, const R& resource, F judge,
                                            Denial denial = Denial::forbidden) {

@@ -1,11 +1,11 @@
-// Principal: the identity of the client, as the authentication of the request found it. A
-// middleware provides it, and handlers behind it take FromContext<Principal>.
+// Principal: the identity of the client, from the authentication of the request. A middleware
+// provides it, and handlers behind it take FromContext<Principal>.
 //
 //   api.use(auth::require(auth::role("editor")));
 //   api.get("/me", [](FromContext<auth::Principal> who) { return Json(Profile{who->name()}); });
 //
-// Owns       a share of what is known of them: a copy of a Principal costs a counter.
-// Thread     any; what is known does not change.
+// Owns       a share of the facts: a copy of a Principal costs a counter.
+// Thread     any; the facts do not change.
 // Allocates  once, when it is made.
 // Fails      never.
 // Invariant  an id is unique within its issuer, and is never empty.
@@ -27,52 +27,52 @@ namespace katana::auth {
 // The way in which a request was authenticated.
 enum class Method : std::uint8_t { token, api_key, basic, certificate, session };
 
-// "token", "api_key", …, as records and claims name it.
+// The name for log records and claims: "token", "api_key", ….
 Bytes name_of(Method method) noexcept;
 
-// What is known of the client.
+// The known facts about the client.
 struct PrincipalFacts {
   std::string id = {};      // `sub` of a token, the user of a password, the name of an API key
   std::string issuer = {};  // `iss` of a token, or the name of the authenticator
   std::string name = {};    // for people; empty: the id
   // The way in which the request was authenticated.
   Method method = Method::token;
-  // The scheme of `Authorization` by which a token came: what a challenge about its scopes names.
+  // The scheme of `Authorization` in front of the token. A challenge about scopes names it.
   std::string scheme = "Bearer";
-  // Roles that the issuer gives.
+  // The roles that the issuer gave.
   std::vector<std::string> roles = {};
-  // Scopes of the credentials.
+  // The scopes of the credentials.
   std::vector<std::string> scopes = {};
-  // When the user authenticated, as far as that is known.
+  // The time at which the user authenticated; nothing: not known.
   std::optional<Timestamp> authenticated_at = {};
-  // When the credentials end; nothing: not known.
+  // The time at which the credentials end; nothing: not known.
   std::optional<Timestamp> expires_at = {};
-  container::Object claims = {};  // whatever else the token or the provider says
+  container::Object claims = {};  // all other claims of the token or the provider
 };
 
 class Principal {
  public:
-  // REQUIRES an id.
+  // Makes a principal. REQUIRES an id.
   explicit Principal(PrincipalFacts facts);
 
   // All facts.
   const PrincipalFacts& facts() const noexcept { return *facts_; }
-  // Unique at the issuer; never empty.
+  // The id, unique at the issuer and never empty.
   const std::string& id() const noexcept { return facts_->id; }
   // The issuer; empty: none.
   const std::string& issuer() const noexcept { return facts_->issuer; }
-  // For people; never empty.
+  // The name for people; never empty.
   const std::string& name() const noexcept { return facts_->name; }
   // The way in which the request was authenticated.
   Method method() const noexcept { return facts_->method; }
-  // Compares exactly, with case.
+  // True if it has the role, which is case-sensitive.
   bool has_role(Bytes role) const noexcept;
-  // Compares exactly, with case.
+  // True if it has the scope, which is case-sensitive.
   bool has_scope(Bytes scope) const noexcept;
-  // Null: there is no such claim.
+  // The value of a claim; null: there is no such claim.
   const container::Value* claim(Bytes name) const noexcept { return facts_->claims.find(name); }
 
-  // The same id at the same issuer, however authenticated.
+  // Compares the id and the issuer, and not the way of authentication.
   friend bool operator==(const Principal& a, const Principal& b) noexcept {
     return a.id() == b.id() && a.issuer() == b.issuer();
   }

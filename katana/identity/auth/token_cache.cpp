@@ -29,7 +29,7 @@ std::size_t heap_bytes(const std::vector<std::string>& texts) noexcept {
   return bytes;
 }
 std::size_t heap_bytes(const Object& object) noexcept;
-// As deep as jose reads claims: token_depth_max.
+// The recursion is at most token_depth_max deep, the limit of jose for claims.
 std::size_t heap_bytes(const Value& value) noexcept {
   if (value.kind() == container::Kind::text) return heap_bytes(value.as_text());
   if (const Object* const object = value.get_object()) return heap_bytes(*object);
@@ -41,13 +41,14 @@ std::size_t heap_bytes(const Value& value) noexcept {
   return bytes;
 }
 std::size_t heap_bytes(const Object& object) noexcept {
-  std::size_t bytes = 2 * object.size() * sizeof(container::Member);  // what it may have reserved
+  std::size_t bytes = 2 * object.size() * sizeof(container::Member);  // or less
   for (const container::Member& each : object)
     bytes += heap_bytes(each.name) + heap_bytes(each.value);
   return bytes;
 }
 
-// A small token may have claims that take many times its size: of "[1,1,1" each number is a Value.
+// The memory of an entry. The claims of a small token may take many times its size: each number of
+// "[1,1,1" becomes a Value.
 std::size_t bytes_of(const TokenCache::Entry& entry) noexcept {
   const PrincipalFacts& facts = entry.principal.facts();
   return sizeof(TokenCache::Entry) + sizeof(PrincipalFacts) + heap_bytes(entry.token) +
@@ -63,7 +64,7 @@ TokenCache::TokenCache(std::size_t count_max, std::size_t bytes_max)
       bytes_max_(bytes_max),
       slots_(ways * std::bit_floor(std::max<std::size_t>(1, count_max / ways))) {}
 
-// The end of a token is the end of its signature, which differs where anything of the token does.
+// Only the end of a token is hashed. It is part of the signature, which differs between tokens.
 std::uint64_t TokenCache::hash_of(Bytes token) const noexcept {
   constexpr std::size_t hashed_bytes = 64;
   return hash_.of(token.substr(token.size() - std::min(token.size(), hashed_bytes)));

@@ -1,4 +1,5 @@
-// What tests of tokens share: a key, an issuer, and a server whose routes say who asked.
+// Helpers for tests of tokens: a key, an issuer, and a server with routes that return the
+// principal.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// TokenKeys: the keys that tokens are verified with, as one set that is replaced as a whole.
+// TokenKeys: the keys for the verification of tokens, as one set that is replaced as a whole.
 //
-// Owns       a share of the set; who verifies has another one, so a replaced set ends with the last
+// Owns       a share of the set. A verification has another one: a replaced set ends with the last
 //            verification that uses it.
 // Thread     any.
 // Allocates  when the set is replaced.
 // Fails      keys() is null while no key may be used.
-// Invariant  the generation changes with every replacement, and is what caches compare.
+// Invariant  the generation changes with every replacement. Caches compare it.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace katana::auth {
 
 class TokenKeys {
  public:
-  // In the order in which they are tried.
+  // The keys in the order in which they are tried.
   using Set = std::vector<jose::VerificationKey>;
 
   TokenKeys() = default;
@@ -32,24 +32,24 @@ class TokenKeys {
   TokenKeys(const TokenKeys&) = delete;
   TokenKeys& operator=(const TokenKeys&) = delete;
 
-  // Another one: the set was replaced since.
+  // A number that every replacement changes.
   std::uint64_t generation() const noexcept {
-    // Acquire: who sees the number sees at least the set that it was counted for.
+    // Acquire: a reader of the number sees the set of that number, or a newer one.
     return generation_.load(std::memory_order_acquire);
   }
-  // Null: there are none that may be used at present.
+  // The present set; null: no key may be used at present.
   std::shared_ptr<const Set> keys() const {
     const std::lock_guard lock(mutex_);
     return keys_;
   }
   void replace(Set keys) { exchange(std::make_shared<const Set>(std::move(keys))); }
-  // No key may be used until there are others.
+  // Removes the set: no key may be used until there are new ones.
   void withdraw() { exchange(nullptr); }
 
-  // What refresh() is asked for: any keys at all, or newer ones, because none fits a token.
+  // The request to refresh(): any keys at all, or newer ones because no key fits a token.
   enum class Want : std::uint8_t { any, newer };
-  // Called before keys() is looked at: what has to be awaited, so that there may be such keys.
-  // Nothing: there is nothing to wait for.
+  // Called before keys(). Returns a task that loads such keys; nothing: there is nothing to wait
+  // for.
   virtual std::optional<Task<void>> refresh(Want) { return std::nullopt; }
 
  private:

@@ -29,16 +29,16 @@ using katana::detail::PreparedReply;
 using katana::detail::ReplyRecorder;
 using katana::detail::RequestContext;
 
-// The order of Statistics.
+// The counters in the order of Statistics.
 struct Counts {
   std::atomic<std::uint64_t> without_key, missing, malformed, begun, repeated, in_progress,
       mismatched, kept, without_reply, released, lost, store_failures;
 };
 
-// A request whose key is asked for, for as long as it waits.
+// A request that waits for the claim of its key.
 struct ClaimWait {
-  session::Exchange* exchange;  // null: it has ended
-  bool is_deferred = false;     // it is to be resumed
+  session::Exchange* exchange;  // null: the request has ended
+  bool is_deferred = false;     // the request must be resumed
   bool has_outcome = false;
 };
 
@@ -47,11 +47,11 @@ struct State : std::enable_shared_from_this<State> {
       : options(std::move(given)), store(std::move(of)) {}
 
   MiddlewareFunction::Progress run(const Call& call, RequestContext& context);
-  // What the store said, as the answer or the recorder of a request.
+  // Turns the outcome of the store into the answer or the recorder of a request.
   void take(RequestContext& context, const Claim& claim, const Result<Claimed>& outcome);
   Reply repeat(const Claimed& claimed) const;
   bool is_released(unsigned status) const noexcept;
-  // `mark`: of the request; see http/session/personal.hpp.
+  // `mark` is that of the request; see http/session/personal.hpp.
   StoredReply stored(const Reply& reply, bool is_whole, const session::PersonalMark& mark) const;
   Error failed(const Error& error) const;
 
@@ -79,7 +79,7 @@ std::int64_t random_token() {
   return token & INT64_MAX;
 }
 
-// With its size, so that no two lists of parts are the same bytes.
+// Adds a part behind its size. Different lists of parts then always give different bytes.
 void add_part(std::string& to, Bytes part) {
   to += std::to_string(part.size());
   to.push_back(':');
@@ -118,14 +118,14 @@ class PendingClaim final : public session::Pending {
 
 }  // namespace
 
-// Whether the handler has kept its reply itself.
+// Tells whether the handler has kept its reply.
 struct HandlerMark {
-  std::shared_ptr<session::PersonalMark> personal;  // of the request
+  std::shared_ptr<session::PersonalMark> personal;  // mark of the request
   std::atomic<bool> has_kept = false;
 };
 
-// A task of the reactor, so that a key which was claimed for a client that has left meanwhile is
-// given back.
+// Claims a key, as a task of the reactor. If the client has left meanwhile, the task releases the
+// key.
 Task<Result<void>> claim_key(std::shared_ptr<State> state, std::shared_ptr<ClaimWait> wait,
                              Claim claim, Duration lease) {
   const Duration limit = state->options.store_timeout;
@@ -138,7 +138,7 @@ Task<Result<void>> claim_key(std::shared_ptr<State> state, std::shared_ptr<Claim
     wait->has_outcome = true;
     if (wait->is_deferred) wait->exchange->resume_request();
   }
-  // Of a call that failed it is not known whether it claimed the key.
+  // A failed call may or may not have claimed the key.
   if (!outcome || (is_claimed && !is_wanted)) {
     const Result<void> released = co_await net::with_timeout(state->store->release(claim), limit);
     if (released) count(state->counts.released);
@@ -147,7 +147,7 @@ Task<Result<void>> claim_key(std::shared_ptr<State> state, std::shared_ptr<Claim
   co_return {};
 }
 
-// For a request that nothing came of: another one with its key is carried out at once.
+// Releases the key of a request without effect. Another request with the key runs at once.
 Task<Result<void>> give_back(std::shared_ptr<State> state, Claim claim) {
   const Duration limit = state->options.store_timeout;
   const Result<void> released = co_await net::with_timeout(state->store->release(claim), limit);
@@ -163,7 +163,8 @@ class KeyRecorder final : public ReplyRecorder {
       : state_(std::move(state)), claim_(claim), mark_(std::move(mark)) {}
 
   void note_begun() noexcept override { has_begun_ = true; }
-  // What a handler began may still take effect: its key is free when the lease has ended.
+  // The work of a handler that has begun may still take effect. Its key stays claimed for its
+  // lease.
   void give_up(const session::RequestShare& share) noexcept override {
     net::Reactor* const reactor = net::Reactor::current();
     if (has_begun_ || reactor == nullptr) return;
@@ -171,7 +172,7 @@ class KeyRecorder final : public ReplyRecorder {
       const Result<void> spawned =
           reactor->tasks().spawn_keeping(share, give_back(state_, claim_), "give a key back");
       if (spawned) return;
-      // Of a store that is asked elsewhere the lease has to end.
+      // A store without immediate answers is not awaited here: the lease must end.
       auto task = state_->store->release(claim_);
       if (task.start() && task.result()) count(state_->counts.released);
     } catch (...) {
@@ -209,7 +210,7 @@ class KeyRecorder final : public ReplyRecorder {
   const std::shared_ptr<State> state_;
   const Claim claim_;
   const std::shared_ptr<HandlerMark> mark_;
-  bool has_begun_ = false;  // the handler
+  bool has_begun_ = false;  // true: the handler has begun
 };
 
 // ---- in front of the handler ----
@@ -273,7 +274,7 @@ MiddlewareFunction::Progress State::claim(const Call& call, RequestContext& cont
                     fingerprint_of(call.request), random_token()};
   const Instant due = exchange.handler_due();
   const Duration time = due == never ? options.lease_max : due - exchange.reactor().now();
-  // What is kept at the end of it takes time as well.
+  // The store call at the end takes time as well.
   const Duration lease = time + 2 * options.store_timeout + seconds(1);
   auto wait = std::make_shared<ClaimWait>(&exchange);
   auto pending = std::make_unique<PendingClaim>(wait);
@@ -352,7 +353,7 @@ bool State::is_released(unsigned status) const noexcept {
          std::ranges::find(options.released_statuses, status) != options.released_statuses.end();
 }
 
-// A key that means the same for every sender repeats no reply that was made for one of them.
+// With Scope::everyone, a reply that was made for one client is not repeated to others.
 StoredReply State::stored(const Reply& reply, bool is_whole,
                           const session::PersonalMark& mark) const {
   StoredReply stored{.status = reply.status()};
@@ -419,16 +420,16 @@ namespace {
 std::shared_ptr<const RequestDocumentation> words_of(const Options& options) {
   RequestDocumentation words;
   for (const std::string& each : options.methods) words.methods.push_back(http::method_from(each));
-  // No method of the document, and no method at all would be every one.
+  // An empty list would mean every method. The extension method stands for none.
   if (words.methods.empty()) words.methods.push_back(http::Method::extension);
-  // RFC 9651 §3.3.3, and parameters; a bare key has neither white space nor their delimiters.
+  // A string (RFC 9651 §3.3.3) with parameters. A bare key has no white space and no delimiters.
   const std::string quoted = R"re("(?:[ !#-\[\]-~]|\\["\\])+"(?:;.*)?)re";
   const std::string bare = R"([!#-+\--:<-\[\]-~]+)";
   words.fields.push_back(
       {.name = "Idempotency-Key",
        .description = fmt::format(
-           "Names the request, as a UUID does: sent again with the same key it is not carried out "
-           "again, and has the same reply for {} s. At most {} bytes.",
+           "Names the request, as a UUID does. For {} s another request with the same key is not "
+           "carried out, and has the same reply. At most {} bytes.",
            options.kept.ns / 1'000'000'000, key_bytes_max),
        .pattern = options.bare_keys ? fmt::format("^(?:{}|{})$", quoted, bare)
                                     : fmt::format("^{}$", quoted),

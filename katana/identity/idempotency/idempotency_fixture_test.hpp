@@ -43,14 +43,14 @@ class TroubledStore final : public Store {
 
   MemoryStore memory;
   Duration claim_takes = {}, keep_takes = {}, last_lease = {};
-  Duration claims_late = {};  // the answer, of a key that is claimed
+  Duration claims_late = {};  // delay of the answer after a claim
   bool claims_fail = false, keeps_fail = false, keeps_throw = false;
-  bool loses_keys = false;  // to another request, before the reply is there
+  bool loses_keys = false;  // loses to another request before the reply is kept
 };
 
 class OrdersTest : public ::testing::Test {
  protected:
-  // What the handler answers; its content says how often it was called.
+  // The reply of the handler. Its body has the number of calls.
   Reply order() {
     ++calls;
     if (throws) throw std::runtime_error("thrown by the handler");
@@ -65,7 +65,7 @@ class OrdersTest : public ::testing::Test {
     if (takes > Duration{}) co_await net::sleep_for(takes);
     co_return order();
   }
-  // Of the middleware in front of the keys, and behind them.
+  // Waits in the middleware in front of the keys, and behind them.
   Task<void> pass(Duration takes_here) {
     if (takes_here > Duration{}) co_await net::sleep_for(takes_here);
   }
@@ -133,7 +133,7 @@ class OrdersTest : public ::testing::Test {
     return server().post(target, content, with_key(std::move(key)));
   }
   Statistics statistics() { return keys->statistics(); }
-  // Another server, and nothing was called yet.
+  // Stops the server, and sets the counters to 0.
   void reset() {
     server_.reset();
     calls = begun = after = 0;

@@ -1,4 +1,4 @@
-// What a request with a key is answered, and how often it is carried out.
+// Tests of the answer to a request with a key, and of the number of times that it is carried out.
 #include "katana/identity/idempotency/idempotency.hpp"
 
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST_F(OrdersTest, the_key_of_the_same_name_by_another_issuer_is_another_key) {
   EXPECT_EQ(by("https://one", "ann").content(), R"({"order":1})");
   EXPECT_EQ(by("https://two", "ann").content(), R"({"order":2})");
   EXPECT_EQ(by("https://one", "ann").content(), R"({"order":1})");
-  // The same letters in a row, cut elsewhere.
+  // The same joined text, divided elsewhere.
   EXPECT_EQ(by("https://on", "eann").content(), R"({"order":3})");
 }
 
@@ -143,7 +143,7 @@ TEST_F(OrdersTest, parts_of_a_request_that_are_cut_elsewhere_are_another_request
   EXPECT_EQ(with_type("ab/c", "?x=").status(), 422u);
 }
 
-// Whatever stands between the parts may stand within them.
+// A separator may also occur within a part.
 TEST_F(OrdersTest, a_separator_within_a_part_does_not_make_two_of_it) {
   const auto with_type = [this](std::string type, std::string query) {
     return server().post("/orders" + query, "{}",
@@ -361,7 +361,7 @@ TEST_F(OrdersTest, nothing_is_carried_out_while_the_store_does_not_answer) {
   EXPECT_EQ(statistics().store_failures, 2u);
 }
 
-// Of a call that was late it is not known whether it claimed the key.
+// A late call may or may not have claimed the key.
 TEST_F(OrdersTest, a_key_that_a_late_call_may_have_claimed_is_given_back) {
   store->claims_late = seconds(10);
   EXPECT_EQ(post().status(), 503u);
@@ -440,7 +440,8 @@ TEST_F(OrdersTest, what_is_asked_of_requests_is_told_for_openapi) {
   EXPECT_EQ(words_of(), nullptr);
 }
 
-// The pattern of the document takes the keys that parse_key() takes; the size is said in words.
+// The pattern of the document matches the keys that parse_key() accepts. The description states the
+// size.
 TEST_F(OrdersTest, the_pattern_that_is_told_is_that_of_keys) {
   const auto matches = [this](const std::string& key) {
     const Middleware middleware = Idempotency::make(options, store)->middleware();

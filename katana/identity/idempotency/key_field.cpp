@@ -17,7 +17,7 @@ Bytes without_spaces(Bytes text) noexcept {
   return text;
 }
 
-// The string in front of `rest`, which is behind it then (RFC 9651 §4.2.5).
+// Removes the string at the front of `rest`, and returns it (RFC 9651 §4.2.5).
 std::optional<std::string> take_string(Bytes& rest) {
   std::string text;
   for (std::size_t at = 1; at < rest.size(); ++at) {
@@ -38,7 +38,8 @@ std::optional<std::string> take_string(Bytes& rest) {
   return {};
 }
 
-// ";name" and ";name=value" (RFC 9651 §4.2.3.2); the value is a string, or what is no delimiter.
+// True for a list of ";name" and ";name=value" (RFC 9651 §4.2.3.2). A value is a string, or other
+// characters than delimiters.
 bool are_parameters(Bytes rest) {
   while (!rest.empty()) {
     if (rest.front() != ';') return false;

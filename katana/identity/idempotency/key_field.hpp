@@ -6,7 +6,8 @@
 // Owns       the key, unescaped.
 // Thread     any.
 // Allocates  the key.
-// Fails      parse_key() is nothing for what is no string, empty, or longer than key_bytes_max.
+// Fails      parse_key() returns nothing if the field is no string, or if the key is empty or
+//            longer than key_bytes_max.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +18,10 @@
 
 namespace katana::idempotency {
 
-inline constexpr std::size_t key_bytes_max = 255;  // without its quotes; longer ones are malformed
+inline constexpr std::size_t key_bytes_max = 255;  // without quotes; longer keys are malformed
 
-// `bare`: a key without quotes, as many clients send it, is taken, too: visible ASCII but '"', ',',
-// ';' and '\'. Parameters behind the string are ignored.
+// Parses the field. `bare` also accepts a key without quotes, which many clients send: visible
+// ASCII except '"', ',', ';' and '\'. Parameters behind the string are ignored.
 std::optional<std::string> parse_key(Bytes value, bool bare);
 
 }  // namespace katana::idempotency

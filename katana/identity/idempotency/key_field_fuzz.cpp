@@ -1,7 +1,7 @@
-// Invariant: whatever a client sends as Idempotency-Key is a key of 1 to 255 bytes of printable
-// ASCII or refused, nothing beyond the field is read, a key that is written as a string again is
-// the same key, and who takes bare keys reads one in quotes as others do. What a store has as a
-// reply is refused, or written again as it was.
+// Invariant: any Idempotency-Key field is a key of 1 to 255 bytes of printable ASCII, or is
+// refused. Nothing beyond the field is read. A key that is written as a string again is the same
+// key. A reader that accepts bare keys reads a quoted key in the same way as other readers. Any
+// reply text of a store is refused, or is written again unchanged.
 #include <cstddef>
 #include <cstdint>
 #include <string>

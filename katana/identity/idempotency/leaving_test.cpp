@@ -1,4 +1,4 @@
-// What becomes of a request with a key whose client leaves, and what it counts in until then.
+// Tests of requests with a key after their client has left: their end, and the limits until then.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +22,7 @@ TEST_F(LeavingClientTest, who_has_ended_its_side_does_not_shorten_the_time_of_it
   for (const auto protocol : {testing::TestProtocol::http1, testing::TestProtocol::http2}) {
     server_options.protocol = protocol;
     server_options.http.http2.enabled = true;
-    front_takes = milliseconds(100);  // as when a principal is looked up elsewhere
+    front_takes = milliseconds(100);  // as a remote lookup of a principal does
     takes = seconds(10);
     const bool is_first = protocol == testing::TestProtocol::http1;
     auto first = begin("/orders", "{}", is_first ? "\"a\"" : "\"b\"");
@@ -84,7 +84,7 @@ TEST_F(LeavingClientTest, work_that_nobody_can_end_is_refused_beyond_half_of_the
   EXPECT_EQ(begun, static_cast<int>(accepted));
   server().advance(seconds(20));
   EXPECT_EQ(memory().used(), 0u);
-  // A request that was refused is free to come again.
+  // A refused request may be sent again.
   takes = {};
   const std::size_t last = memory().bytes_max() / content.size();
   EXPECT_EQ(post("/sized", "\"k" + std::to_string(last - 1) + "\"", content).status(), 200u);

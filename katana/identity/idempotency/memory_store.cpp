@@ -9,7 +9,7 @@
 namespace katana::idempotency {
 namespace {
 
-// Nodes and buckets of the two containers, and the record, about.
+// The approximate memory of a record, with its nodes and buckets in the two containers.
 constexpr std::size_t record_bytes = 280;
 
 // All reactors of a process have one clock.
@@ -23,7 +23,7 @@ Instant now_here() {
 
 }  // namespace
 
-// The bytes are a digest: clients cannot choose them.
+// The first bytes serve as the hash. They belong to a digest, and clients cannot choose them.
 std::size_t MemoryStore::KeyHash::operator()(const crypto::Sha256& key) const noexcept {
   std::size_t hash = 0;
   std::memcpy(&hash, key.octets.data(), sizeof(hash));

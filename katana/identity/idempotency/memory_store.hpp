@@ -2,12 +2,12 @@
 // end with the process.
 //
 // Owns       the records.
-// Thread     any. One lock, held for less than a microsecond, but for what is expired.
-// Allocates  for each key; what is kept is counted in bytes_max.
-// Fails      claim() with Code::resource_exhausted when it is full of keys whose time is not over:
-//            none is forgotten early, since its request would then be carried out twice. keep()
+// Thread     any. One lock, held for less than a microsecond, or longer to remove expired records.
+// Allocates  for each key; kept records count in bytes_max.
+// Fails      claim() with Code::resource_exhausted when it is full of unexpired keys. No key is
+//            removed early, because its request could then be carried out twice. A keep() fails
 //            when there is no room for the reply; the key then stays in progress for its lease.
-// Invariant  bytes and keys are at most what the options say.
+// Invariant  the numbers of bytes and keys never exceed the options.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace katana::idempotency {
 
-// Beyond either limit a new key is refused.
+// Limits of the store. Beyond either limit a new key is refused.
 struct MemoryStoreOptions {
   std::size_t keys_max = 100'000;  // in progress and done together
-  // What keys and replies take, with what the tables take for each.
+  // Bytes of keys and replies, with the share of the tables.
   std::size_t bytes_max = std::size_t{64} << 20;
 };
 
@@ -35,12 +35,12 @@ class MemoryStore final : public Store {
   Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) override;
   Task<Result<void>> release(Claim claim) override;
 
-  // At present; what has expired counts until it is removed.
+  // The present state. An expired record counts until it is removed.
   struct Statistics {
     std::size_t keys = 0;   // in progress and done
-    std::size_t bytes = 0;  // about
+    std::size_t bytes = 0;  // approximate number
   };
-  // Any thread.
+  // Any thread may call it.
   Statistics statistics() const;
 
  private:
@@ -56,7 +56,7 @@ class MemoryStore final : public Store {
   };
   using Records = std::unordered_map<crypto::Sha256, Record, KeyHash>;
 
-  // All of them under the lock.
+  // The functions and members below need the lock.
   void erase(Records::iterator found);
   void remove_expired(Instant now);
 

@@ -1,6 +1,6 @@
-// Store: where keys and the replies to their requests are kept: in memory (memory_store.hpp), in a
-// database (database/key_table.hpp), in Redis (redis/key_store.hpp), or behind an implementation of
-// the program's own.
+// Store: keeps keys and the replies to their requests. Implementations use memory
+// (memory_store.hpp), a database (database/key_table.hpp) or Redis (redis/key_store.hpp). A program
+// may implement another one.
 //
 //             claim()              keep()
 //   no key ──────────▶ in progress ──────────▶ done
@@ -10,11 +10,11 @@
 //
 // Owns       the records.
 // Thread     calls: by coroutines of any reactor, which go on there.
-// Allocates  a frame for each call, from the recycler, and what a record needs.
-// Fails      with Code::unavailable where nothing is known, Code::resource_exhausted where there is
-//            no room.
-// Invariant  a store sees digests, never a key or who sent it. Of the claims of one key at most one
-//            is held at a time, and keep() and release() change nothing for any other token.
+// Allocates  a frame for each call, from the recycler, and the records.
+// Fails      with Code::unavailable if the store does not answer, and Code::resource_exhausted if
+//            there is no room.
+// Invariant  a store sees digests, and never a key or its sender. At most one claim of a key is
+//            held at a time. keep() and release() change nothing for another token.
 #pragma once
 
 #include <cstdint>
@@ -27,39 +27,39 @@
 
 namespace katana::idempotency {
 
-// A claim: the key, with whom it is of and their route; what they asked for; and a number of this
-// one attempt.
+// A claim: digests of the key (with its sender and route) and of the request, and the number of the
+// attempt.
 struct Claim {
-  crypto::Sha256 key;          // what a record is found by
+  crypto::Sha256 key;          // finds the record
   crypto::Sha256 fingerprint;  // differs: the key is used for another request
-  std::int64_t token = 0;      // of the attempt that holds the key
+  std::int64_t token = 0;      // number of the attempt that holds the key
 };
 
-// What claim() found.
+// The state of a key after claim().
 enum class ClaimState : std::uint8_t {
-  claimed,      // this request has it, as long as the lease lasts
-  in_progress,  // another attempt has it
-  done,         // and `reply` says what came of it
+  claimed,      // this request holds the key, as long as the lease lasts
+  in_progress,  // another attempt holds the key
+  done,         // the request has ended, with `reply`
 };
 
 // The answer of claim().
 struct Claimed {
   ClaimState state = ClaimState::claimed;  // other than claimed: the handler must not run
-  crypto::Sha256 fingerprint = {};         // of in_progress and done: what was asked for then
-  std::string reply = {};                  // of done: as keep() got it
+  crypto::Sha256 fingerprint = {};         // in_progress, done: that of the earlier request
+  std::string reply = {};                  // done: the argument of keep()
 };
 
 class Store {
  public:
   virtual ~Store() = default;
-  // Where it is, for messages: "memory".
+  // The name of the store for messages: "memory".
   virtual std::string words() const = 0;
 
-  // Takes the key if no request has it, or its time is over.
+  // Takes the key if no request holds it, or its time is over.
   virtual Task<Result<Claimed>> claim(Claim claim, Duration lease) = 0;
-  // `reply` is not empty. False: the claim was lost, or is done already.
+  // Keeps the reply, which is not empty. False: the claim was lost, or is done already.
   virtual Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) = 0;
-  // The key is free again. A finished request stays finished.
+  // Frees the key. A finished request stays finished.
   virtual Task<Result<void>> release(Claim claim) = 0;
 };
 

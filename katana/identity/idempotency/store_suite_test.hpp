@@ -1,5 +1,5 @@
-// What every store outside of the process has to do. `run` runs a task to its end; `pass` lets so
-// much of the store's time pass.
+// Tests for every store outside the process. `run` runs a task to its end; `pass` advances the
+// store's time.
 #pragma once
 
 #include <gtest/gtest.h>

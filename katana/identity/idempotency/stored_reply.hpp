@@ -1,4 +1,4 @@
-// StoredReply: a reply as stores keep it: bytes of a private form.
+// StoredReply: a reply in the private binary form that stores keep.
 //
 //   form byte 1 | flags | status u16 | type size u16 | fields size u32 | type | fields | content
 //
@@ -7,7 +7,7 @@
 // Owns       its texts.
 // Thread     any.
 // Allocates  the texts.
-// Fails      decode() is nothing for what encode() did not make.
+// Fails      decode() returns nothing for bytes that encode() did not make.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@
 namespace katana::idempotency {
 
 struct StoredReply {
-  unsigned status = 0;      // of HTTP
-  bool is_whole = true;     // false: the request was carried out, and of its reply nothing was kept
-  std::string type = {};    // Content-Type; empty: none
-  std::string fields = {};  // complete lines
-  std::string content = {};  // as the handler gave it
+  unsigned status = 0;       // HTTP status code
+  bool is_whole = true;      // false: the request was carried out, but its reply was not kept
+  std::string type = {};     // Content-Type; empty: none
+  std::string fields = {};   // complete header lines
+  std::string content = {};  // content as the handler returned it
 };
 
-// For Store::keep(); never empty.
+// Encodes a reply for Store::keep(); never empty.
 std::string encode(const StoredReply& reply);
-// Nothing: bytes that encode() did not make.
+// Decodes a reply; nothing: encode() did not make the bytes.
 std::optional<StoredReply> decode(Bytes octets);
 
 }  // namespace katana::idempotency

@@ -1,8 +1,8 @@
-// Algorithm: how a token is signed (RFC 7518 §3.1, RFC 8037 §3.1). `none` is not one of them.
+// Algorithm: a signature algorithm of tokens (RFC 7518 §3.1, RFC 8037 §3.1). `none` is not one.
 //
 // Thread     any.
 // Allocates  asymmetric_algorithms(), once.
-// Fails      a name that stands for none of them is nothing. Names are case-sensitive.
+// Fails      algorithm_from() returns nothing for an unknown name. Names are case-sensitive.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +29,19 @@ enum class Algorithm : std::uint8_t {
   es512,  // ECDSA on P-521 with SHA-512
   eddsa,  // Ed25519 or Ed448, by the key
 };
-// How many there are.
+// The number of algorithms.
 inline constexpr std::size_t algorithm_count = 13;
 
-// What keys and signatures of an algorithm are like.
+// The kind of keys and signatures of an algorithm.
 enum class Family : std::uint8_t {
-  hmac,     // a secret that both sides have
+  hmac,     // a shared secret
   rsa,      // PKCS #1 v1.5
   rsa_pss,  // with MGF1 of the same hash, and salt of its size
   ecdsa,    // on P-256, P-384 and P-521
   eddsa,    // Ed25519 and Ed448
 };
 
-// "RS256"
+// The name of an algorithm: "RS256".
 Bytes name_of(Algorithm algorithm) noexcept;
 std::optional<Algorithm> algorithm_from(Bytes name) noexcept;
 
@@ -49,17 +49,18 @@ std::optional<Algorithm> algorithm_from(Bytes name) noexcept;
 constexpr Family family_of(Algorithm algorithm) noexcept {
   return static_cast<Family>(static_cast<unsigned>(algorithm) / 3);
 }
-// For the hash; EdDSA has its own inside, and 0 here.
+// The size of the hash in bytes; 0 for EdDSA, which includes its hash.
 constexpr std::size_t hash_bytes(Algorithm algorithm) noexcept {
   if (family_of(algorithm) == Family::eddsa) return 0;
   return 32 + 16 * (static_cast<std::size_t>(algorithm) % 3);
 }
-// Of one coordinate of a point, and of each half of a signature (RFC 7518 §3.4). REQUIRES ECDSA.
+// The size in bytes of a coordinate of a point, and of each half of a signature (RFC 7518 §3.4).
+// REQUIRES ECDSA.
 constexpr std::size_t coordinate_bytes(Algorithm algorithm) noexcept {
   return algorithm == Algorithm::es256 ? 32 : algorithm == Algorithm::es384 ? 48 : 66;
 }
 
-// What a public key may be used with. An HMAC has to be named.
+// The algorithms of public keys. HMAC algorithms are not among them: they must be named explicitly.
 inline const std::vector<Algorithm>& asymmetric_algorithms() {
   static const std::vector<Algorithm> all = {
       Algorithm::rs256, Algorithm::rs384, Algorithm::rs512, Algorithm::ps256, Algorithm::ps384,

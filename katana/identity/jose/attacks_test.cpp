@@ -1,4 +1,4 @@
-// What is known to have fooled verifiers of tokens, each as a test (RFC 8725 §2).
+// The known attacks that have fooled verifiers of tokens, each as a test (RFC 8725 §2).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,7 +24,7 @@ std::vector<VerificationKey> secret_keys() {
 }
 SigningKey signing_secret() { return *SigningKey::from_secret(Algorithm::hs256, secret); }
 
-// A token whose header is written by the attacker, with a signature of the real key.
+// A token with a header of the attacker, and a signature of the real key.
 std::string token_of(Bytes header, Bytes payload, const SigningKey& key = signing_secret()) {
   const std::string input = encode_base64url(header) + "." + encode_base64url(payload);
   return input + "." + encode_base64url(*key.sign(input));
@@ -173,7 +173,7 @@ TEST(TokenAttack, text_that_is_not_strict_base64url_is_refused) {
   EXPECT_EQ(reason_of(token + "=", keys), Reason::malformed);
   EXPECT_EQ(reason_of(token + "\n", keys), Reason::malformed);
   EXPECT_EQ(reason_of(" " + token, keys), Reason::malformed);
-  // 43 digits of a MAC have two bits that stand for nothing: others are another text of it.
+  // The 43 digits of a MAC have two unused bits. Digits that set them are refused.
   for (const char c : Bytes("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")) {
     std::string other = token;
     other.back() = c;
@@ -212,7 +212,7 @@ TEST(TokenAttack, deep_JSON_is_refused) {
 }
 
 TEST(TokenAttack, a_key_id_is_compared_and_nothing_else) {
-  // Not a path, not a part of a query: it is no more than a name to look for.
+  // A key id is only compared, and never used as a path or in a query.
   const std::vector keys = {*VerificationKey::from_secret(Algorithm::hs256, secret, "a")};
   for (const Bytes id : {"../../dev/null", "a' OR '1'='1", "A", "a\\u0000"}) {
     const std::string header = R"({"alg":"HS256","kid":")" + std::string(id) + R"("})";

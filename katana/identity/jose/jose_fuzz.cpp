@@ -1,5 +1,5 @@
-// Invariant: no bytes are a token that this program did not sign, whatever they are; and what a
-// set of keys accepts it reads again from what it writes.
+// Invariant: no bytes are accepted as a token that this program did not sign. An accepted set of
+// keys is written, and read again.
 #include <array>
 #include <cstddef>
 #include <cstdint>

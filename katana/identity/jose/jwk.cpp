@@ -22,7 +22,7 @@ std::unexpected<Error> unusable(std::string words) {
   return fail(Code::invalid_argument, std::move(words));
 }
 
-// For a member that is text; empty: there is none.
+// The text of a member; empty: it is missing.
 Result<Bytes> text_of(const Object& jwk, Bytes name) {
   const Value* const member = jwk.find(name);
   if (member == nullptr) return Bytes();
@@ -30,7 +30,7 @@ Result<Bytes> text_of(const Object& jwk, Bytes name) {
   return Bytes(member->as_text());
 }
 
-// Of a member that has to be there.
+// The decoded bytes of a required member.
 Result<std::string> octets_of(const Object& jwk, Bytes name) {
   const auto text = text_of(jwk, name);
   if (!text) return std::unexpected(text.error());
@@ -39,7 +39,7 @@ Result<std::string> octets_of(const Object& jwk, Bytes name) {
   return unusable(fmt::format("'{}' is missing or no base64url", name));
 }
 
-// Collects what EVP_PKEY_fromdata() takes.
+// Collects the parameters of EVP_PKEY_fromdata().
 class Parameters {
  public:
   Parameters() : builder_(OSSL_PARAM_BLD_new()) {}
@@ -50,7 +50,7 @@ class Parameters {
     detail::OwnedNumber number(
         BN_bin2bn(detail::octets(Bytes(*octets)), static_cast<int>(octets->size()), nullptr));
     erase_secret(*octets);
-    // Without the flag a private part would be copied to where it is not overwritten.
+    // Without the flag a private part would be copied to memory that is not overwritten.
     BN_set_flags(number.get(), BN_FLG_CONSTTIME);
     OSSL_PARAM_BLD_push_BN(builder_.get(), to, number.get());
     numbers_.push_back(std::move(number));
@@ -77,7 +77,7 @@ class Parameters {
 
  private:
   detail::OwnedBuilder builder_;
-  std::vector<detail::OwnedNumber> numbers_;  // which the builder borrows
+  std::vector<detail::OwnedNumber> numbers_;  // borrowed by the builder
 };
 
 Result<detail::OwnedKey> rsa_key(const Object& jwk, bool with_private_part) {
@@ -174,7 +174,7 @@ bool fits(Algorithm algorithm, Bytes type, Bytes curve) {
   return type == "OKP";
 }
 
-// Nothing: the key is for something else than signatures.
+// Fails if the key is not for this operation on signatures.
 Result<void> check_use(const Object& jwk, Bytes operation) {
   const auto use = text_of(jwk, "use");
   if (!use) return std::unexpected(use.error());

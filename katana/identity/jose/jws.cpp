@@ -18,7 +18,7 @@ using container::Kind;
 using container::Object;
 using container::Value;
 
-// The parts between the dots, as they stand in the token.
+// The parts between the dots, still encoded.
 struct Parts {
   Bytes header;
   Bytes payload;
@@ -34,7 +34,7 @@ std::optional<Parts> split(Bytes token) noexcept {
                token.substr(last + 1), token.substr(0, last)};
 }
 
-// False: it is there and no text.
+// Copies a member if it is present; false: it is present and no text.
 bool take_text(const Object& from, Bytes name, std::string& to) {
   const Value* const member = from.find(name);
   if (member == nullptr) return true;
@@ -73,7 +73,7 @@ bool may_be(const VerificationKey& key, const Header& header) noexcept {
          (key.id().empty() || header.key_id.empty() || key.id() == header.key_id);
 }
 
-// Whether some key has the id, whatever its algorithm.
+// True if a key with any algorithm may have the id.
 bool knows_id(std::span<const VerificationKey> keys, const Header& header) {
   return std::ranges::any_of(keys, [&](const VerificationKey& key) {
     return key.id().empty() || header.key_id.empty() || key.id() == header.key_id;
@@ -86,7 +86,7 @@ Verified<SignedContent> verify_jws(Bytes token, std::span<const VerificationKey>
   if (token.size() > token_bytes_max) return refuse(Reason::too_long);
   const auto parts = split(token);
   if (!parts) return refuse(Reason::malformed);
-  // A dot too many is in the payload, where it is no base64url.
+  // An additional dot is part of the payload, and no base64url.
   if (parts->payload.contains('.')) return refuse(Reason::malformed);
   auto header = read_header(parts->header);
   if (!header) return std::unexpected(std::move(header.error()));

@@ -3,16 +3,16 @@
 //   Verified<SignedContent> content = verify_jws(token, keys);
 //   Result<std::string> token = sign_jws(key, payload, "JWT");
 //
-// The token picks a key by its id among those that the caller gave, and has to be signed by the
-// algorithm of that key. `jwk`, `jku`, `x5c` and `x5u` of a header are never used, and an extension
-// that `crit` names is never understood, so refused (RFC 7515 §4.1.11).
+// The key id of a token selects a key of the caller. The token must be signed by the algorithm of
+// that key. `jwk`, `jku`, `x5c` and `x5u` of a header are never used. Extensions that `crit` names
+// are not supported, and refused (RFC 7515 §4.1.11).
 //
 // Borrows    token, payload and keys, for the call.
 // Thread     any.
 // Allocates  header, payload and a buffer for the signature.
 // Fails      a Refusal.
-// Invariant  nothing of the payload is looked at before the signature is known to be right. At most
-//            keys_tried_max signatures are computed for a token.
+// Invariant  the payload is not read before the signature is verified. At most keys_tried_max
+//            signatures are computed for a token.
 #pragma once
 
 #include <cstddef>
@@ -27,31 +27,32 @@
 
 namespace katana::jose {
 
-// Of a token, in bytes.
+// The largest size of a token, in bytes.
 inline constexpr std::size_t token_bytes_max = 16 * 1024;
-// Of lists and objects in one another, in header and claims.
+// The largest number of levels of lists and objects in header and claims.
 inline constexpr std::size_t token_depth_max = 16;
-// Keys of one id and algorithm, as there are while an issuer that gives no ids changes its key.
+// The largest number of tried keys of one id and algorithm. An issuer that gives no ids has several
+// while it changes its key.
 inline constexpr std::size_t keys_tried_max = 4;
 
-// What a token says of itself, once its signature is right.
+// The header of a token with a verified signature.
 struct Header {
-  // That of the key.
+  // The algorithm of the key.
   Algorithm algorithm = Algorithm::hs256;
   std::string key_id;        // `kid`; empty: none
   std::string type;          // `typ`
   std::string content_type;  // `cty`
 };
 
-// A token that verified.
+// The content of a verified token.
 struct SignedContent {
-  // As it was signed.
+  // The signed header.
   Header header;
   // The bytes that were signed.
   std::string payload;
 };
 
-// The content, when one of the keys has signed it.
+// Returns the content if one of the keys has signed it.
 Verified<SignedContent> verify_jws(Bytes token, std::span<const VerificationKey> keys);
 
 // Signs the bytes; the header has `alg`, and `kid` and `typ` where they are not empty.

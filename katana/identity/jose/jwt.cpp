@@ -53,7 +53,7 @@ bool is_registered(Bytes claim) noexcept {
   return std::ranges::find(registered, claim) != registered.end();
 }
 
-// Takes claims out of the object, so that what is left are the others.
+// Removes the registered claims from the object. The other claims remain.
 class ClaimReader {
  public:
   explicit ClaimReader(Object& from) : from_(from) {}
@@ -79,7 +79,7 @@ class ClaimReader {
         to.push_back(item.as_text());
       }
     }
-    // An empty list permits no audience, which is not the same as no list.
+    // An empty list is refused: it permits no audience, unlike a missing list.
     if (to.empty()) return note(name, "is an empty list");
     from_.erase(name);
   }
@@ -206,7 +206,7 @@ Result<std::string> sign_jwt(const SigningKey& key, const Claims& claims, Bytes 
   if (claims.issued_at) payload.set("iat", second_of(*claims.issued_at));
   if (!claims.id.empty()) payload.set("jti", claims.id);
   for (const container::Member& member : claims.others) {
-    // What a user may write into a profile, say, is not to become the subject or the end.
+    // A claim that a user may set, such as in a profile, must not become the subject or the end.
     if (is_registered(member.name)) {
       return fail(
           Code::invalid_argument,

@@ -26,7 +26,7 @@ class JwtTest : public testing::Test {
   Verified<Token> verify() const {
     return verify_jwt(*sign_jwt(key_, claims_), keys_, rules_, token_time);
   }
-  // revoked stands for none.
+  // The reason of the refusal; `revoked` if the token is accepted.
   Reason reason() const {
     const auto token = verify();
     return token ? Reason::revoked : token.error().reason;
@@ -121,7 +121,7 @@ TEST_F(JwtTest, a_token_for_somebody_else_is_refused) {
   EXPECT_EQ(reason(), Reason::wrong_audience);
   claims_.audiences.clear();
   EXPECT_EQ(reason(), Reason::wrong_audience);
-  // A server that names no audience is no audience (RFC 7519 §4.1.3).
+  // A server without audiences refuses a token that has some (RFC 7519 §4.1.3).
   rules_.audiences.clear();
   EXPECT_TRUE(is_good());
   claims_.audiences = {"files"};

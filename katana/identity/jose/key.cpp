@@ -74,7 +74,7 @@ std::string rsa_misfit_of(const EVP_PKEY* key) {
   return "takes an RSA key with an odd modulus and an odd exponent of 2 to 64 bits";
 }
 
-// What a key must be for an algorithm; empty: it is.
+// The reason why a key does not fit an algorithm; empty: it fits.
 std::string misfit_of(Algorithm algorithm, const EVP_PKEY* key) {
   const auto is_a = [key](const char* type) { return EVP_PKEY_is_a(key, type) == 1; };
   switch (family_of(algorithm)) {
@@ -119,7 +119,8 @@ Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, OwnedKey 
     return fail(Code::invalid_argument, fmt::format("{} {}", name_of(algorithm), misfit));
   }
   const OwnedKeyContext context(EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr));
-  // Of RSA OpenSSL would look for small factors at random, and judge one key now so, now otherwise.
+  // RSA is left out: OpenSSL searches for small factors at random, with varying results for one
+  // key.
   const bool is_sound =
       context &&
       (family_of(algorithm) != Family::ecdsa || EVP_PKEY_public_check(context.get()) == 1) &&
@@ -177,7 +178,7 @@ std::string VerificationKey::jwk() const {
 std::string VerificationKey::thumbprint() const {
   std::string members = "{" + required_members(*signer_) + "}";
   const crypto::Sha256 hash = crypto::sha256(members);
-  erase_secret(members);  // of an HMAC it has the secret
+  erase_secret(members);  // those of an HMAC key contain the secret
   return encode_base64url(hash.bytes());
 }
 

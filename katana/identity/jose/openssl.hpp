@@ -1,4 +1,4 @@
-// What OpenSSL gives to this module, owned.
+// Owners of OpenSSL objects for this module.
 //
 // Owns       each handle its object.
 // Thread     a value.
@@ -44,8 +44,8 @@ inline unsigned char* octets(std::string& bytes) noexcept {
   return reinterpret_cast<unsigned char*>(bytes.data());
 }
 
-// The reason of the thread's last error. None is left in the thread's queue, where TLS would take
-// it for its own.
+// The reason of the thread's last error. It clears the error queue of the thread, because TLS would
+// take a left entry for its error.
 inline std::string last_error() {
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();

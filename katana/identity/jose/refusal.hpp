@@ -1,12 +1,12 @@
-// Refusal: why a token is not believed, for the log. The client that sent the token is told nothing
-// but that it is invalid.
+// Refusal: the reason why a token is refused, for the log. The client learns only that its token is
+// invalid.
 //
 // Owns       its detail.
 // Thread     a value.
 // Allocates  the detail, when a token is refused.
 // Fails      never.
-// Invariant  the detail is short and printable, whatever the token had: it cannot forge a line of
-//            the log. It has nothing of the signature.
+// Invariant  the detail is short and printable for any token: it cannot forge a line of the log. It
+//            contains nothing of the signature.
 #pragma once
 
 #include <cstdint>
@@ -18,50 +18,50 @@
 
 namespace katana::jose {
 
-// Why, for programs that count or tell apart.
+// The reason, for programs that count or distinguish refusals.
 enum class Reason : std::uint8_t {
   too_long,              // more than token_bytes_max
   malformed,             // not three parts, or a part is not base64url
   malformed_header,      // not an object of JSON, a member twice, or of the wrong type
   algorithm_refused,     // none, unknown, or not the one of the key
-  critical_extension,    // `crit` names what is not understood here (RFC 7515 §4.1.11)
+  critical_extension,    // `crit` names an unknown extension (RFC 7515 §4.1.11)
   wrong_type,            // `typ` or `cty` is that of another kind of token (RFC 8725 §3.11)
   unknown_key,           // no key with this id and algorithm
-  wrong_signature,       // it is not of this key and these bytes
+  wrong_signature,       // it does not belong to this key and these bytes
   malformed_claims,      // not an object of JSON, a member twice, or of the wrong type
-  missing_claim,         // the verifier requires one that is not there
+  missing_claim,         // a required claim is missing
   expired,               // `exp` has passed, beyond the leeway
   not_yet_valid,         // `nbf` has not come, beyond the leeway
   issued_in_the_future,  // `iat` has not come, beyond the leeway
   too_old,               // `iat` is older than the verifier accepts
-  wrong_issuer,          // `iss` is another
-  wrong_audience,        // `aud` names others only
+  wrong_issuer,          // `iss` is another issuer
+  wrong_audience,        // `aud` names only others
   revoked,               // the program has revoked it
 };
 
-// A sentence for each: "the token has expired".
+// The sentence for a reason: "the token has expired".
 Bytes sentence_of(Reason reason) noexcept;
 
 struct Refusal {
-  // Which of them.
+  // The reason of the refusal.
   Reason reason;
   std::string detail = {};
 
-  // "the token is for somebody else: aud is 'files'"
+  // The sentence with the detail: "the token is for somebody else: aud is 'files'".
   std::string describe() const;
 };
 
-// What was verified, or why it was not.
+// A verified value, or the reason of its refusal.
 template <class T>
 using Verified = std::expected<T, Refusal>;
 
-// To be returned.
+// Makes a refusal to be returned.
 inline std::unexpected<Refusal> refuse(Reason reason) { return std::unexpected(Refusal{reason}); }
-// The same with what the token had.
+// The same with a detail about the token.
 std::unexpected<Refusal> refuse(Reason reason, std::string detail);
 
-// Text of a stranger in quotes, fit for a log: at most 64 bytes, the rest and what is not
-// printable replaced.
+// Untrusted text in quotes for a log: at most 64 bytes. The rest and unprintable characters are
+// replaced.
 std::string shown(Bytes text);
 
 }  // namespace katana::jose

@@ -22,7 +22,7 @@ const EVP_MD* hash_of(Algorithm algorithm) {
 
 std::size_t slot_of_thread(std::size_t slots) noexcept {
   static constinit std::atomic<std::size_t> threads = 0;
-  // Relaxed: a number, and nothing that it orders.
+  // Relaxed: the number orders no other memory access.
   thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed);
   return number % slots;
 }
@@ -44,7 +44,7 @@ struct DerSignature {
   }
 };
 
-// REQUIRES two halves.
+// Converts r and s of equal size to DER. REQUIRES both.
 DerSignature der_of(Bytes signature) {
   const Bytes r = signature.substr(0, signature.size() / 2);
   const Bytes s = signature.substr(signature.size() / 2);
@@ -160,14 +160,14 @@ std::unique_ptr<Signer::Contexts> Signer::make_contexts() const {
 
 std::unique_ptr<Signer::Contexts> Signer::take() const {
   Slot& slot = slots_[slot_of_thread(slots_.size())];
-  // Acquire: what the thread that gave them did with them is over.
+  // Acquire: sees all writes of the thread that gave the contexts back.
   std::unique_ptr<Contexts> taken(slot.idle.exchange(nullptr, std::memory_order_acquire));
   return taken ? std::move(taken) : make_contexts();
 }
 
 void Signer::give(std::unique_ptr<Contexts> contexts) const noexcept {
   Slot& slot = slots_[slot_of_thread(slots_.size())];
-  // Release: see take(). One that is there already, of another thread of the group, is dropped.
+  // Release: see take(). Contexts that another thread of the group has left there are deleted.
   delete slot.idle.exchange(contexts.release(), std::memory_order_acq_rel);
 }
 

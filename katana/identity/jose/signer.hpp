@@ -1,12 +1,13 @@
-// Signer: one key with its one algorithm, and the contexts that OpenSSL works with: what both kinds
-// of keys are made of.
+// Signer: one key with its one algorithm, and its OpenSSL contexts. VerificationKey and SigningKey
+// are built on it.
 //
 // Owns       the key, and at most one idle context for each of 16 groups of threads.
 // Thread     any.
-// Allocates  a context when a thread has none that is idle; then only what OpenSSL does.
-// Fails      verify() is false; sign() is empty: OpenSSL refused, which a sound key does not meet.
-// Invariant  a key is used with its algorithm alone (RFC 8725 §3.1). OpenSSL's queue of errors is
-//            left empty.
+// Allocates  a context when a thread has no idle one. OpenSSL may allocate in each call.
+// Fails      verify() is false, and sign() is empty, if OpenSSL refuses. That does not happen with
+//            a valid key.
+// Invariant  a key is used only with its algorithm (RFC 8725 §3.1). Calls leave the error queue of
+//            OpenSSL empty.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ namespace katana::jose::detail {
 
 class Signer {
  public:
-  // REQUIRES an algorithm that the key fits.
+  // REQUIRES a key that fits the algorithm.
   Signer(Algorithm algorithm, OwnedKey key, bool has_private_part);
   // REQUIRES HMAC.
   Signer(Algorithm algorithm, SecretText secret);

@@ -1,4 +1,4 @@
-// One key, used by many threads at a time.
+// Many threads use one key at the same time.
 #include <gtest/gtest.h>
 
 #include <array>

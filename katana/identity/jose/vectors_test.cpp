@@ -30,7 +30,7 @@ void expect_verifies(Bytes token, Bytes jwk, Algorithm algorithm) {
   EXPECT_EQ(content->header.algorithm, algorithm);
   const Bytes payload = token.substr(token.find('.') + 1);
   EXPECT_EQ(encode_base64url(content->payload), payload.substr(0, payload.find('.')));
-  // One bit of the signature, and nothing is believed.
+  // A changed bit of the signature makes the token invalid.
   std::string changed(token);
   char& digit = changed[token.rfind('.') + 3];
   digit = digit == 'A' ? 'B' : 'A';
@@ -85,7 +85,7 @@ TEST(JoseVectors, signatures_with_randomness_verify) {
                {rfc7515_p256, Algorithm::es256},        {rfc7520_ec_private, Algorithm::es512}};
   for (const auto& [jwk, algorithm] : cases) {
     const SigningKey key = private_key(jwk, algorithm);
-    for (int round = 0; round < 20; ++round) {  // r and s have short forms now and then
+    for (int round = 0; round < 20; ++round) {  // r and s are sometimes shorter
       const auto token = sign_jws(key, "content");
       ASSERT_TRUE(token.has_value());
       const std::array keys = {public_key(jwk, algorithm)};

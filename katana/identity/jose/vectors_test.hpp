@@ -1,5 +1,5 @@
 // Keys and tokens that the standards print: RFC 7515 appendix A, RFC 7520 §4, RFC 8037 appendix A
-// and RFC 7638 §3.1. Public keys have their private part where a test signs with them.
+// and RFC 7638 §3.1. Keys have their private part if a test signs with them.
 //
 // Owns       literals.
 // Thread     any.

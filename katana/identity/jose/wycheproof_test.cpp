@@ -35,10 +35,9 @@ std::vector<VerificationKey> keys_of_group(const Object& group) {
   return {*key};
 }
 
-// Where the file says what its own token or key does not bear out: the key's `alg` is not that of
-// the token (346, 347, 350, 351; RFC 8725 §3.1 asks to refuse it), the token lost the padding that
-// was to be wrong (367, 370), or has a character that is no base64url and is called valid (372,
-// 373).
+// Some expected results of the file contradict its token or key. The key's `alg` is not that of the
+// token (346, 347, 350, 351), and RFC 8725 §3.1 asks to refuse it. The token lost its wrong padding
+// (367, 370). A token with a character that is no base64url is called valid (372, 373).
 bool is_right(std::int64_t number, bool is_accepted, Bytes expected) {
   for (const std::int64_t other : {346, 347, 350, 351, 367, 370, 372, 373}) {
     if (number == other) return is_accepted != (expected == "valid");

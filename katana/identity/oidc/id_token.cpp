@@ -15,7 +15,7 @@ using container::Object;
 using container::Value;
 using jose::Reason;
 
-// Empty: there is none, or it is no text.
+// The text of a claim; empty: it is missing or no text.
 Bytes text_of(const Object& claims, Bytes name) noexcept {
   const Value* const value = claims.find(name);
   return value != nullptr && value->kind() == container::Kind::text ? Bytes(value->as_text())

@@ -1,12 +1,12 @@
-// LoginState: a login that is under way at the provider. It travels as the `state` of the
-// authorization request, sealed, so that the server keeps nothing for those who never come back.
+// LoginState: a login that is under way at the provider. It travels sealed, as the `state` of the
+// authorization request. The server therefore stores nothing for users who never return.
 //
 // Owns       its texts; StateSealer a key for each secret.
 // Thread     any: a StateSealer does not change.
-// Allocates  what is returned.
-// Fails      open() is nothing for what was not sealed here, and for what is too old.
-// Invariant  a state is good only in the browser that began it: `browser` is the hash of what that
-//            browser has as its cookie (RFC 6749 §10.12).
+// Allocates  the returned value.
+// Fails      open() returns nothing for text that was not sealed here, and for an expired state.
+// Invariant  a state is valid only in the browser that began it. `browser` is the hash of that
+//            browser's cookie (RFC 6749 §10.12).
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,23 @@ namespace katana::oidc {
 
 struct LoginState {
   std::string browser = {};    // base64url of the SHA-256 of the cookie's value
-  std::string nonce = {};      // which the ID token has to repeat (OpenID Connect Core §3.1.2.1)
-  std::string verifier = {};   // of PKCE (RFC 7636 §4.1)
+  std::string nonce = {};      // the ID token must repeat it (OpenID Connect Core §3.1.2.1)
+  std::string verifier = {};   // verifier of PKCE (RFC 7636 §4.1)
   std::string return_to = {};  // a path of this program
   std::int64_t expires_s = 0;  // Unix seconds
 };
-// As it is sealed.
+// The members that are sealed.
 KATANA_DESCRIBE(LoginState, browser, nonce, verifier, return_to, expires_s)
 
 class StateSealer {
  public:
-  static constexpr std::size_t secret_bytes_min = 32;  // of each secret
+  static constexpr std::size_t secret_bytes_min = 32;  // smallest size of each secret
   static constexpr std::size_t secrets_max = 8;        // the first seals, all of them open
 
-  // `client`: what is sealed for one client of a provider does not open for another.
+  // Makes a sealer. A state for one `client` of a provider does not open for another client.
   static Result<StateSealer> make(std::span<const std::string> secrets, const std::string& client);
 
-  // As base64url.
+  // Seals a state as base64url.
   std::string seal(const LoginState& state) const;
   std::optional<LoginState> open(Bytes text, std::int64_t now_s) const;
 
@@ -49,9 +49,9 @@ class StateSealer {
   std::vector<crypto::Aead> keys_;
 };
 
-inline constexpr std::size_t return_to_bytes_max = 512;  // of a path behind a login
-// Whether a browser may be sent there behind a login: a path of this program, in at most
-// return_to_bytes_max printable bytes; nothing that a browser takes for another site.
+inline constexpr std::size_t return_to_bytes_max = 512;  // limit of a path after a login
+// True if a browser may be sent there after a login. It must be a path of this program, in at most
+// return_to_bytes_max printable bytes, which no browser takes for another site.
 bool is_local_path(Bytes path) noexcept;
 
 }  // namespace katana::oidc

@@ -25,7 +25,7 @@ namespace {
 
 using sessions::UserSession;
 
-constexpr std::size_t random_bytes = 32;  // as base64url 43 characters, as RFC 7636 §4.1 has it
+constexpr std::size_t random_bytes = 32;  // 43 characters of base64url (RFC 7636 §4.1)
 constexpr std::size_t code_bytes_max = 4096;
 
 struct BeginQuery {
@@ -56,7 +56,7 @@ std::int64_t now_s() noexcept {
   return std::chrono::floor<std::chrono::seconds>(current_time()).time_since_epoch().count();
 }
 
-// application/x-www-form-urlencoded, also as a query.
+// Encodes for application/x-www-form-urlencoded, and for a query.
 void append_parameter(std::string& to, Bytes name, Bytes value) {
   if (!to.empty() && to.back() != '?' && to.back() != '&') to += '&';
   to.append(name).append("=");
@@ -79,7 +79,7 @@ std::string with_query(const std::string& url) {
   return url + (url.find('?') == std::string::npos ? '?' : '&');
 }
 
-// For the browser one sentence; the cause, which is recorded where the provider is to blame.
+// A reply with one sentence for the browser. The cause is recorded if the provider is at fault.
 Reply refused(Code code, const char* sentence, const Error& cause) {
   return problem(Error(code, std::string(cause.describe())).within(sentence));
 }
@@ -124,7 +124,7 @@ class OidcLogin::Core {
   const OidcOptions& options() const noexcept { return options_; }
   const std::string& callback_path() const noexcept { return callback_path_; }
 
-  // As add_to() routes them. Each keeps the Core, and the session, while it waits.
+  // The handlers of the routes. Each holds the Core, and the session, while it waits.
   static Task<Reply> begin(std::shared_ptr<const Core> core, Request request, BeginQuery query);
   static Task<Reply> finish(std::shared_ptr<const Core> core, Request request, CallbackQuery query,
                             FromContext<UserSession> session);
@@ -154,7 +154,7 @@ class OidcLogin::Core {
   const std::string cookie_name_;
 };
 
-// A browser that has begun one login already keeps its cookie, so that several may be under way.
+// A browser keeps the cookie of its first login. Several logins can then be under way.
 Task<Reply> OidcLogin::Core::begin(std::shared_ptr<const Core> core, Request request,
                                    BeginQuery query) {
   std::string return_to = query.return_to.value_or(core->options_.after_login);
@@ -222,7 +222,7 @@ Task<Reply> OidcLogin::Core::finish(std::shared_ptr<const Core> core, Request re
   co_return reply;
 }
 
-// The URL has the code: no page that is shown here passes it on as its Referer.
+// The URL contains the code. A page that is shown here must not send it as its Referer.
 Task<Reply> OidcLogin::Core::answer_callback(std::shared_ptr<const Core> core, Request request,
                                              CallbackQuery query,
                                              FromContext<UserSession> session) {
@@ -233,7 +233,7 @@ Task<Reply> OidcLogin::Core::answer_callback(std::shared_ptr<const Core> core, R
   co_return reply;
 }
 
-// What this browser began.
+// The login that this browser began.
 OidcLogin::Core::Checked OidcLogin::Core::opened(const Request& request,
                                                  const CallbackQuery& query) const {
   auto state = sealer_.open(query.state.value_or(""), now_s());
@@ -244,7 +244,7 @@ OidcLogin::Core::Checked OidcLogin::Core::opened(const Request& request,
   return *std::move(state);
 }
 
-// RFC 6749 §4.1.2.1 and RFC 9207 §2.4.
+// Checks the answer by RFC 6749 §4.1.2.1 and RFC 9207 §2.4.
 std::optional<Reply> OidcLogin::Core::refuse_answer(const CallbackQuery& query,
                                                     const ProviderMetadata& provider) const {
   const bool has_to_say = provider.authorization_response_iss_parameter_supported.value_or(false);
@@ -270,8 +270,8 @@ std::optional<Reply> OidcLogin::Core::refuse_answer(const CallbackQuery& query,
   return std::nullopt;
 }
 
-// By client_secret_basic, the default (OpenID Connect Discovery 1.0 §3), unless the provider knows
-// client_secret_post alone; a public client says its id.
+// Uses client_secret_basic, the default (OpenID Connect Discovery 1.0 §3). If the provider lists
+// methods without it, client_secret_post is used. A public client sends only its id.
 client::Request OidcLogin::Core::token_request(const ProviderMetadata& provider,
                                                const std::string& code,
                                                const LoginState& state) const {
@@ -298,7 +298,7 @@ client::Request OidcLogin::Core::token_request(const ProviderMetadata& provider,
   return request;
 }
 
-// Never repeated: a code is good once (RFC 6749 §4.1.2).
+// No retry: a code is valid only once (RFC 6749 §4.1.2).
 Task<Result<TokenReply>> OidcLogin::Core::redeem(const ProviderMetadata& provider, std::string code,
                                                  LoginState state) const {
   const auto response = co_await http_.fetch(token_request(provider, code, state));
@@ -325,7 +325,7 @@ Task<Result<TokenReply>> OidcLogin::Core::redeem(const ProviderMetadata& provide
   co_return *std::move(said);
 }
 
-// A key that is not known may be a new one: the provider is asked for its keys once more.
+// An unknown key may be a new one. The keys of the provider are then fetched once more.
 Task<Result<jose::Token>> OidcLogin::Core::believe(std::shared_ptr<auth::RemoteKeys> keys,
                                                    TokenReply said, std::string nonce) const {
   using Want = auth::TokenKeys::Want;
@@ -351,7 +351,7 @@ Task<Result<jose::Token>> OidcLogin::Core::believe(std::shared_ptr<auth::RemoteK
   co_return *std::move(token);
 }
 
-// OpenID Connect RP-Initiated Logout 1.0 §2, where the provider has it.
+// Logs out by OpenID Connect RP-Initiated Logout 1.0 §2, if the provider supports it.
 Task<Reply> OidcLogin::Core::end(std::shared_ptr<const Core> core,
                                  FromContext<UserSession> session) {
   const auto ended = co_await session->end();

@@ -1,5 +1,5 @@
-// OidcLogin: users log in at an OpenID provider (OpenID Connect Core 1.0 §3.1, the authorization
-// code flow), and have a session of this program from then on.
+// OidcLogin: logs users in at an OpenID provider by the authorization code flow (OpenID Connect
+// Core 1.0 §3.1). They then have a session of this program.
 //
 //   auto login = oidc::OidcLogin::make(options, services.get<client::HttpClient>());
 //   if (!login) return login.error();
@@ -7,22 +7,21 @@
 //   login->add_to(router.group(""));
 //
 //   GET  {login_path}?return_to=/orders   to the provider, with PKCE (RFC 7636), state and nonce
-//   GET  {path of redirect_uri}           back: the code becomes an ID token, that a session
+//   GET  {path of redirect_uri}           back: the code is redeemed for an ID token and a session
 //   POST {logout_path}                    the session ends here, then at the provider
 //
-// The principal has the id `sub`, the issuer `iss`, the name, and the roles that the token says.
+// The principal has the id `sub`, the issuer `iss`, the name, and the roles of the token.
 //
-// Owns       options, keys, and what the provider said of itself.
+// Owns       options, keys, and the metadata of the provider.
 // Thread     any: its calls are coroutines of the reactor of their request.
 // Allocates  for each login.
-// Fails      make() names what is wrong. A login is answered with 400 when it was not begun in this
-//            browser, or too long ago; 403 when the provider refused it; 502 when what it said is
-//            not to be believed; 503 when it does not answer. The reply keeps the cause, which is
-//            recorded, and tells the browser no more than that.
+// Fails      make() names the mistake. A login is answered with 400 when it was begun in another
+//            browser, or too long ago. The status is 403 when the provider refused the login, 502
+//            when its answer is invalid, and 503 when it does not answer. The cause is recorded,
+//            and the browser gets only the status.
 // Invariant  a code is redeemed only for the browser that began the login (RFC 6749 §10.12), at the
-//            provider that it was begun with (RFC 9207), and an ID token is believed only with the
-//            nonce of that login. Browsers are sent to paths of this program and to the provider,
-//            nowhere else.
+//            provider of that login (RFC 9207). An ID token is accepted only with the nonce of the
+//            login. Browsers are sent only to paths of this program and to the provider.
 #pragma once
 
 #include <memory>
@@ -36,10 +35,10 @@ namespace katana::oidc {
 
 class OidcLogin {
  public:
-  // Asks the provider nothing yet: that is done at the first login.
+  // Makes a login without a request to the provider: that is made at the first login.
   static Result<OidcLogin> make(OidcOptions options, client::HttpClient http);
 
-  // Router::build() fails without the middleware of sessions::Sessions in front.
+  // Adds the routes. Router::build() fails without the middleware of sessions::Sessions in front.
   void add_to(Group routes) const;
 
  private:

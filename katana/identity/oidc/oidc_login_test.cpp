@@ -72,7 +72,7 @@ std::map<std::string, std::string> parameters_of(const std::string& url) {
   return found;
 }
 
-// A provider that believes every code, and says what the test wants.
+// A provider that accepts every code, and answers as the test requires.
 struct Provider {
   std::string metadata =
       R"({"issuer":"https://id.example","authorization_endpoint":"https://id.example/authorize",)"
@@ -164,7 +164,7 @@ class OidcLoginTest : public ::testing::Test {
   }
   testing::TestReply get(const std::string& target) { return send("GET", target); }
 
-  // To the provider; what the browser was sent there with.
+  // Begins a login, and returns the parameters of the redirect to the provider.
   std::map<std::string, std::string> begin(const std::string& target = "/login") {
     const testing::TestReply reply = get(target);
     EXPECT_EQ(reply.status(), 303u) << reply;
@@ -230,7 +230,7 @@ TEST_F(OidcLoginTest, several_logins_of_a_browser_are_under_way_at_a_time) {
   auto second = begin("/login?return_to=/two");
   EXPECT_NE(first["state"], second["state"]);
   EXPECT_EQ(come_back(second["state"]).header("Location"), "/two");
-  // What the first has is good still; its cookie is gone with the login of the second.
+  // The state of the first login is still valid, but the second login replaced its cookie.
   EXPECT_EQ(come_back(first["state"]).status(), 400u);
 }
 
@@ -334,7 +334,7 @@ TEST_F(OidcLoginTest, a_new_key_of_the_provider_is_fetched_when_a_token_names_it
       R"(9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","d":"jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI",)"
       R"("kid":"two"})",
       {jose::Algorithm::es256});
-  // Not published yet: refused, and the provider is not asked again at once.
+  // The key is not published yet. The login is refused, and there is a pause before the next fetch.
   EXPECT_EQ(come_back(sent["state"]).status(), 503u);
   provider_.published = provider_.key;
   EXPECT_EQ(come_back(sent["state"]).status(), 503u);
@@ -349,7 +349,7 @@ TEST_F(OidcLoginTest, an_outage_of_the_provider_is_answered_with_503_and_ends) {
   EXPECT_EQ(get("/login").status(), 503u);  // asked again after 5 s
   server_->advance(seconds(6));
   (void)begin();
-  // What was known is used while it does not answer, for a day.
+  // While the provider does not answer, the known metadata is used for a day.
   upstream_->go_down();
   server_->advance(seconds(2 * 3600));
   (void)begin();

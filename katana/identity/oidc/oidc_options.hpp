@@ -1,8 +1,8 @@
-// OidcOptions: by which provider users log in, and as which client of it this program is known.
+// OidcOptions: the provider for logins, and the registration of this program as its client.
 //
 // Owns       values only.
 // Thread     values.
-// Fails      OidcLogin::make() names the option that is wrong, and says what it may be.
+// Fails      OidcLogin::make() names the wrong option, and its allowed values.
 #pragma once
 
 #include <string>
@@ -13,39 +13,40 @@
 namespace katana::oidc {
 
 struct OidcOptions {
-  // As the provider writes it, to the byte: https://id.example.org. http is for loopback alone.
+  // The issuer exactly as the provider writes it: https://id.example.org. http is only for
+  // loopback.
   std::string issuer;
   std::string client_id;
-  // Empty: a public client, which PKCE protects alone.
+  // The secret of the client. Empty: a public client, which only PKCE protects.
   std::string client_secret;
-  // Where the provider sends browsers back to: an absolute URL of this program, registered there.
+  // The URL to which the provider sends browsers back: absolute, and registered at the provider.
   std::string redirect_uri;
-  // "openid" is added where it is missing.
+  // The requested scopes. "openid" is added where it is missing.
   std::vector<std::string> scopes = {"openid", "profile", "email"};
-  // The claim, a text or a list of them, whose values become roles of the principal.
+  // The claim with the roles of the principal, as a text or a list of texts.
   std::string roles_claim = "roles";
-  // Paths of this program: where a login begins, and where a session ends.
+  // Paths of this program that begin a login, and end a session.
   std::string login_path = "/login";
   std::string logout_path = "/logout";
-  // Where browsers go then, unless ?return_to= names another path.
+  // The paths to which browsers go then, unless ?return_to= names another path.
   std::string after_login = "/";
   std::string after_logout = "/";
-  // What seals logins that are under way, at least 32 bytes each: the first seals, all open. All
-  // instances of a program have the same.
+  // Secrets that seal pending logins, at least 32 bytes each: the first seals, all open. All
+  // instances of a program need the same ones.
   std::vector<std::string> secrets;
-  // Of ID tokens.
+  // The accepted algorithms of ID tokens.
   std::vector<std::string> algorithms = {"RS256", "ES256", "EdDSA"};
-  // False: for development without TLS; the cookie has no __Host- prefix then.
+  // False: for development without TLS; the cookie then has no __Host- prefix.
   bool secure = true;
-  // How long a user may take to log in at the provider.
+  // The time that a user may take to log in at the provider.
   Duration login_max = seconds(600);
   // The provider's metadata and keys are fetched again after this time. While it does not
   // answer, the known ones are used for up to stale_max.
   Duration metadata_max_age = seconds(3600);
   Duration stale_max = seconds(24 * 3600);
-  // How far clocks may differ.
+  // The largest difference of clocks.
   Duration leeway = seconds(30);
-  // For a request to the provider.
+  // The timeout of a request to the provider.
   Duration timeout = seconds(10);
 };
 

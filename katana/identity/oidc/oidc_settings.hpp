@@ -1,4 +1,4 @@
-// OidcOptions as configuration has them, for the settings of a program:
+// The description of OidcOptions, for the settings of a program:
 //
 //   struct Settings : app::ApplicationSettings {
 //     oidc::OidcOptions login;
@@ -8,7 +8,7 @@
 // Thread     any.
 // Allocates  never.
 // Fails      as Config does.
-// Invariant  what a description allows, OidcLogin::make() may refuse still, and says why.
+// Invariant  OidcLogin::make() may refuse values that the description allows, and names the reason.
 #pragma once
 
 #include "katana/base/values/described.hpp"

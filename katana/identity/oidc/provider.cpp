@@ -75,7 +75,7 @@ class ProviderCache::State : public std::enable_shared_from_this<State> {
   Task<ProviderResult> get();
 
  private:
-  // Only that somebody asks at present: what was answered is kept here.
+  // Joins concurrent requests to the provider. The answer itself is kept in provider_.
   using Flights = cache::Cache<std::string, std::int64_t>;
   static Flights make_flights(Duration timeout);
 
@@ -85,7 +85,7 @@ class ProviderCache::State : public std::enable_shared_from_this<State> {
   Task<Result<std::int64_t>> refresh();
   Task<ProviderResult> ask() const;
   Result<std::shared_ptr<auth::RemoteKeys>> keys_at(const std::string& url) const;
-  // One for all that want it at a time.
+  // Asks the provider once for all concurrent callers.
   Task<Result<void>> fly();
 
   const std::string issuer_;
@@ -98,7 +98,7 @@ class ProviderCache::State : public std::enable_shared_from_this<State> {
   mutable std::mutex mutex_;
   std::shared_ptr<const Provider> provider_;
   Instant next_ask_;
-  std::optional<Error> failure_;  // of the last time that it was asked
+  std::optional<Error> failure_;  // of the last request
 };
 
 ProviderCache::State::Flights ProviderCache::State::make_flights(Duration timeout) {
@@ -108,7 +108,7 @@ ProviderCache::State::Flights ProviderCache::State::make_flights(Duration timeou
   options.entries_max = 16;
   options.ttl = milliseconds(1);
   options.ttl_jitter_percent = 0;
-  // Metadata, and a connection before it.
+  // Covers the connection and the metadata.
   options.load_timeout = timeout * 2;
   options.shards = 1;
   auto made = Flights::make(options);
@@ -116,7 +116,8 @@ ProviderCache::State::Flights ProviderCache::State::make_flights(Duration timeou
   return *std::move(made);
 }
 
-// What is older than twice its age is waited for, unless the provider has failed the last time.
+// A caller waits for new metadata if there is none, or it is older than twice its maximum age.
+// After a failed request, usable metadata is renewed in the background.
 ProviderCache::State::Need ProviderCache::State::need(Instant now) {
   const std::lock_guard lock(mutex_);
   const Duration age = provider_ != nullptr ? now - provider_->asked_at : stale_max_;
@@ -143,7 +144,7 @@ Task<ProviderResult> ProviderCache::State::get() {
   switch (need(now)) {
     case Need::nothing: break;
     case Need::in_the_background:
-      // Not begun, it is begun the next time: what is known serves meanwhile.
+      // If the task does not begin, the next caller tries again. The known metadata is used.
       static_cast<void>(net::spawn(
           [](std::shared_ptr<State> self) -> Task<void> {
             (void)co_await self->fly();
@@ -152,7 +153,7 @@ Task<ProviderResult> ProviderCache::State::get() {
       break;
     case Need::now: {
       const Result<void> asked = co_await fly();
-      // For the provider known() tells; this is of the caller: too late, or too many.
+      // known() has the error of the provider. `asked` has that of the caller, such as a timeout.
       const ProviderResult found = known(net::Reactor::current()->now());
       if (!found && !asked) co_return fail(Code::unavailable, asked.error().describe());
       co_return found;
@@ -206,7 +207,7 @@ Task<ProviderResult> ProviderCache::State::ask() const {
   co_return provider;
 }
 
-// Those that there are already, unless the provider has moved them.
+// Returns the present keys, or new ones if the provider has moved them.
 Result<std::shared_ptr<auth::RemoteKeys>> ProviderCache::State::keys_at(
     const std::string& url) const {
   {

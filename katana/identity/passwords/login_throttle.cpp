@@ -10,15 +10,15 @@
 namespace katana::passwords {
 namespace {
 
-// Of IPv6 what a subscriber, a large one, and a company may have (RFC 6177), and how many times the
-// failures of the first.
+// The IPv6 networks of a customer, a large customer, and a company (RFC 6177). `times`: the number
+// of allowed failures, as a multiple of that of the first.
 struct Level {
   unsigned v6_bits;
   double times;
 };
 constexpr std::array<Level, 3> levels = {{{64, 1}, {56, 4}, {48, 16}}};
 
-// Each text behind its size, so that no two lists are one.
+// Puts the size in front of each text. Different lists then always give different keys.
 crypto::Sha256 key_of(Bytes use, Bytes first, Bytes second = {}) {
   std::string all(use);
   for (const Bytes part : {first, second}) {
@@ -82,7 +82,7 @@ LoginThrottle::Attempt LoginThrottle::attempt_of(Bytes account, Bytes address, B
     const Text wider = client_network_text(address, {.v6 = level.v6_bits});
     const crypto::Sha256 key = key_of("network", wider.bytes(), std::to_string(level.v6_bits));
     attempt.networks.push_back(key);
-    // An address of IPv4, and a name, have no wider network that counts.
+    // IPv4 addresses and names have no wider networks.
     if (network.bytes().find(':') == Bytes::npos || network.bytes().starts_with("unix:")) break;
   }
   return attempt;
@@ -90,7 +90,7 @@ LoginThrottle::Attempt LoginThrottle::attempt_of(Bytes account, Bytes address, B
 
 Duration LoginThrottle::grown(double failures, double free_failures) const noexcept {
   if (failures < free_failures) return {};
-  // More doublings than that are beyond every wait_max.
+  // 30 doublings exceed any wait_max.
   const auto doublings = static_cast<unsigned>(std::min(failures - free_failures, 30.0));
   Duration wait = options_.wait_min;
   for (unsigned count = 0; count < doublings && wait < options_.wait_max; ++count) {
@@ -124,7 +124,7 @@ Duration LoginThrottle::wait_of_networks(const Attempt& attempt, Instant now) co
   return wait;
 }
 
-// A bucket from which one failure leaks in each wait_max: what is beyond it waits until it fits.
+// A bucket that leaks one failure in each wait_max. An attempt beyond its size waits until it fits.
 Duration LoginThrottle::wait_of_account(const Attempt& attempt, Instant now) const {
   if (known_.find(attempt.pair) != nullptr) return {};
   const Entry* const entry = accounts_.find(attempt.account);
@@ -132,7 +132,7 @@ Duration LoginThrottle::wait_of_account(const Attempt& attempt, Instant now) con
   const double wait_ns = static_cast<double>(options_.wait_max.ns);
   const double leaked = static_cast<double>((now - entry->last).ns) / wait_ns;
   const double over = entry->failures - leaked + 1 - options_.account_free_failures_everywhere;
-  // To the whole nanosecond above, so that what has waited as long goes on.
+  // Rounded up to a whole nanosecond. An attempt after this wait is then allowed.
   return over <= 0 ? Duration{} : nanoseconds(static_cast<std::int64_t>(over * wait_ns) + 1);
 }
 
@@ -184,11 +184,11 @@ void LoginThrottle::succeeded(Bytes account, Bytes address, Bytes device) {
   const Attempt attempt = attempt_of(account, address, device);
   const std::lock_guard lock(mutex_);
   const Entry* const pair = pairs_.find(attempt.pair);
-  if (pair == nullptr) return;  // forgotten since, in a full table
+  if (pair == nullptr) return;  // evicted meanwhile from a full table
   const Instant now = pair->last;
   pairs_.erase(attempt.pair);
   if (attempt.has_device) return;
-  // What others have guessed at the account stays, and what was guessed from the network.
+  // Failures of others at the account, and failures of the network, stay counted.
   const auto take_off = [](Table& table, const crypto::Sha256& key) {
     const auto found = table.entries.find(key);
     if (found == table.entries.end()) return;

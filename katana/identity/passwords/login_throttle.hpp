@@ -1,37 +1,37 @@
-// LoginThrottle: how often passwords may be guessed, without a way for a stranger to lock out the
-// owner of an account.
+// LoginThrottle: limits the guesses of passwords. A stranger cannot use it to lock out the owner of
+// an account.
 //
 //   const Duration wait = throttle.begin(name, address, now);
 //   if (wait > Duration{}) return too_many(wait);                 // 429 with Retry-After
 //   …                                                             // verify the password
 //   if (right) throttle.succeeded(name, address);
 //
-// The account as the program looks it up, with its case folded if the program does that: otherwise
-// each way to write it has its own guesses. The address as text, with or without a port.
+// Pass the account as the program looks it up. If the program ignores case, fold the case first:
+// otherwise each spelling has separate guesses. The address is text, with or without a port.
 //
-// Failures are counted in three ways, and an attempt waits for the longest:
+// Failures are counted in three ways, and an attempt waits for the longest of the waits:
 //
-//   account and network   account_free_failures in a row, then each one doubles the wait. A
-//                         stranger fills the count of the stranger's own network, not the owner's.
-//   network               address_free_failures within forget_after, whatever the accounts; of IPv6
-//                         also four times as many of the /56 and sixteen times as many of the /48.
-//   account               account_free_failures_everywhere, and one more in each wait_max, from all
-//                         networks that the account has not logged in from: so many guesses has a
-//                         crowd of machines. One network adds account_free_failures at most, so one
-//                         attacker cannot fill it.
+//   account and network   account_free_failures in a row, then each failure doubles the wait. A
+//                         stranger fills only the count of the stranger's network.
+//   network               address_free_failures within forget_after, for any accounts. IPv6 also
+//                         counts four times as many for the /56, and sixteen times for the /48.
+//   account               account_free_failures_everywhere, and one more in each wait_max. It
+//                         counts all networks from which the account has never logged in. This
+//                         is the number of guesses of many machines together. One network adds
+//                         at most account_free_failures: a single attacker cannot fill it.
 //
-// A network that the account has logged in from, and a device that it knows (known_device.hpp),
-// pass the last count; a known device passes the first two as well and has its own count. This
-// is the practice of NIST SP 800-63B (§3.2.2: at most 100 failures in a row, waits that grow, and
-// known clients before others) and of OWASP's device cookies.
+// Networks from which the account has logged in, and its known devices (known_device.hpp), pass the
+// last count. A known device also passes the first two, and has a separate count. This follows NIST
+// SP 800-63B §3.2.2 (at most 100 failures in a row, growing waits, known clients first) and OWASP's
+// device cookies.
 //
-// An attempt counts as failed from its begin, so that guesses at the same time are counted too.
+// An attempt counts as failed from its begin. Simultaneous guesses are therefore counted, too.
 //
 // Owns       tables of bounded size, by SHA-256 of account and network.
 // Thread     any; one lock, held for some microseconds.
 // Allocates  for each key, up to accounts_max and addresses_max.
-// Fails      never. A full table forgets what has not failed for the longest time.
-// Invariant  an attempt that had to wait counts as none.
+// Fails      never. A full table drops the entry that has not failed for the longest time.
+// Invariant  an attempt that must wait is not counted.
 #pragma once
 
 #include <cstddef>
@@ -52,18 +52,19 @@ class LoginThrottle {
  public:
   explicit LoginThrottle(ThrottleOptions options = {}) : options_(options) {}
 
-  // Zero: go on, and the attempt counts. Otherwise how long to wait; then it does not. `device`:
-  // what KnownDevices::find() has said of this account; empty: the client is not known.
+  // Begins an attempt, and returns the time to wait. Zero: go on; the attempt counts. Otherwise the
+  // attempt does not count. `device` is the result of KnownDevices::find() for this account; empty:
+  // the client is not known.
   Duration begin(Bytes account, Bytes address, Instant now, Bytes device = {});
-  // Of account and network it begins anew, and they know each other from now on; of the network
-  // this attempt was none. REQUIRES the arguments of begin().
+  // Notes a success: the count of account and network is reset, and the network is known from now
+  // on. The network no longer counts this attempt. REQUIRES the arguments of begin().
   void succeeded(Bytes account, Bytes address, Bytes device = {});
 
  private:
   struct KeyHash {
     std::size_t operator()(const crypto::Sha256& key) const noexcept;
   };
-  using Order = std::list<crypto::Sha256>;  // what has not failed for the longest time first
+  using Order = std::list<crypto::Sha256>;  // the key with the oldest failure is first
   struct Entry {
     double failures = 0;
     Instant last = {};
@@ -74,15 +75,15 @@ class LoginThrottle {
     Order order;
 
     const Entry* find(const crypto::Sha256& key) const noexcept;
-    // Now the last one of the order.
+    // Returns the entry of the key, and moves it to the end of the order.
     Entry& renew(const crypto::Sha256& key, std::size_t entries_max);
     void erase(const crypto::Sha256& key);
     void forget(Instant before);
   };
-  // What attempts are counted by.
+  // The keys under which an attempt is counted.
   struct Attempt {
     crypto::Sha256 account;
-    crypto::Sha256 pair;                   // with its network, or its device
+    crypto::Sha256 pair;                   // account with its network, or its device
     std::vector<crypto::Sha256> networks;  // from the smallest to the largest
     bool has_device = false;
   };
@@ -92,7 +93,7 @@ class LoginThrottle {
   Duration wait_of_networks(const Attempt& attempt, Instant now) const;
   Duration wait_of_account(const Attempt& attempt, Instant now) const;
   Duration grown(double failures, double free_failures) const noexcept;
-  // What is left of an entry's failures when `free_failures` of them are forgotten in forget_after.
+  // The failures that are left of an entry, if `free_failures` of them expire in forget_after.
   double left_of(const Entry& entry, double free_failures, Instant now) const noexcept;
   void count(const Attempt& attempt, Instant now);
 
@@ -100,7 +101,7 @@ class LoginThrottle {
   std::mutex mutex_;
   Table pairs_;
   Table networks_;
-  Table accounts_;  // from everywhere
+  Table accounts_;  // failures from all networks
   Table known_;     // pairs that have succeeded
 };
 

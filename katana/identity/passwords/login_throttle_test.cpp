@@ -67,7 +67,7 @@ TEST(Throttle, of_ipv6_counts_networks_and_not_addresses) {
   EXPECT_EQ(tries_of([](int count) { return fmt::format("10.{}.1.1", count % 256); }, 200), 200);
 }
 
-// What a stranger does to an account, from one address, for ten hours.
+// A stranger attacks an account from one address for ten hours.
 TEST(Throttle, lets_the_owner_in_whatever_a_stranger_tries) {
   LoginThrottle throttle;
   int guesses = 0;

@@ -28,7 +28,7 @@ std::optional<std::string> decoded(Bytes text, std::size_t bytes_min) {
   return octets;
 }
 
-// Takes `prefix` and a number off the front; false: they do not stand there.
+// Removes `prefix` and a number from the front; false: the text does not begin with them.
 bool take_number(Bytes& text, Bytes prefix, std::uint32_t& number) noexcept {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());

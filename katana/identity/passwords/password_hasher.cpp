@@ -23,7 +23,7 @@ Result<void> check(const SecretText& password) {
   return {};
 }
 
-// Salt and hash are random: no password is known that is right.
+// A form for unknown users. Salt and hash are random, and no known password matches.
 PasswordForm form_of_nobody(const HashCost& cost) {
   return {cost, random_octets(salt_bytes), random_octets(hash_bytes)};
 }
@@ -68,7 +68,7 @@ Task<Result<std::string>> PasswordHasher::hash(SecretText password) {
 Task<Result<Verdict>> PasswordHasher::verify(std::optional<std::string> stored,
                                              SecretText password) {
   const Result<void> checked = check(password);
-  if (!checked) co_return Verdict{};  // such a one does not exist
+  if (!checked) co_return Verdict{};  // make() would have refused such a password
   std::optional<PasswordForm> form;
   if (stored) form = PasswordForm::parse(*stored);
   const bool is_known = form.has_value();

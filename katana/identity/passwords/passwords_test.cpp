@@ -11,7 +11,7 @@
 namespace katana::passwords {
 namespace {
 
-// Small, so that a test takes no time.
+// The smallest cost, which keeps the tests fast.
 constexpr HashCost cheap{64, 1, 1};
 
 std::unique_ptr<PasswordHasher> hasher_with(PasswordOptions options) {
@@ -20,7 +20,7 @@ std::unique_ptr<PasswordHasher> hasher_with(PasswordOptions options) {
   return *std::move(made);
 }
 
-// Of the reference implementation's tests (phc-winner-argon2, test.c).
+// The values come from the tests of the reference implementation (phc-winner-argon2, test.c).
 TEST(PasswordKept, hashes_are_those_of_the_reference) {
   for (const char* text :
        {"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",

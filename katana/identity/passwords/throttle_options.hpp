@@ -1,5 +1,4 @@
-// ThrottleOptions: when an attempt to log in has to wait, and how much is remembered of attempts
-// (login_throttle.hpp).
+// ThrottleOptions: the limits of login attempts, and of the memory for them (login_throttle.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -13,10 +12,10 @@
 namespace katana::passwords {
 
 struct ThrottleOptions {
-  unsigned account_free_failures = 5;  // in a row, of an account from one network
-  // Of a network more, since many users may share one.
+  unsigned account_free_failures = 5;  // failures in a row, of an account from one network
+  // Failures of a network. It is larger, because many users may share a network.
   unsigned address_free_failures = 20;
-  // The limit of NIST SP 800-63B.
+  // Failures of an account from all networks. The default is the limit of NIST SP 800-63B.
   unsigned account_free_failures_everywhere = 100;
   Duration wait_min = seconds(1);
   Duration wait_max = seconds(300);
@@ -25,7 +24,7 @@ struct ThrottleOptions {
   std::size_t accounts_max = 64 * 1024;
   std::size_t addresses_max = 64 * 1024;
 };
-// For settings of a program.
+// The description for the settings of a program.
 KATANA_DESCRIBE(ThrottleOptions,
                 (account_free_failures, range(1, 1000),
                  help("wrong passwords of one account from one network before it has to wait")),

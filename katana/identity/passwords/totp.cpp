@@ -75,7 +75,7 @@ std::optional<std::int64_t> verify_totp(Bytes secret, Bytes code, std::int64_t n
   const std::int64_t present = now_s / options.period_s;
   const auto window = static_cast<std::int64_t>(options.window);
   std::optional<std::int64_t> found;
-  // All of them, so that the time does not tell which was right.
+  // Compares all steps. The duration then does not reveal the right one.
   for (std::int64_t step = present - window; step <= present + window; ++step) {
     const bool right = equal_in_constant_time(code_of(hmac, step, options.digits), code);
     if (right && step > last_step && step >= 0) found = step;
@@ -83,7 +83,7 @@ std::optional<std::int64_t> verify_totp(Bytes secret, Bytes code, std::int64_t n
   return found;
 }
 
-// A step that is more than two windows behind the latest is none that verify_totp() would give.
+// verify_totp() never returns a step that is more than two windows behind the latest one.
 bool UsedSteps::use(Bytes account, std::int64_t step, const TotpOptions& options) {
   const std::lock_guard lock(mutex_);
   latest_ = std::max(latest_, step);

@@ -14,7 +14,7 @@ KATANA_DESCRIBE(FormTokenField, (csrf_token, length(0, 256)))
 
 namespace detail {
 
-// A pad that is used once, and the secret under it.
+// Returns a random pad, and the secret XOR the pad, as base64url. Each pad is used once.
 std::string mask_form_secret(Bytes secret) {
   std::string octets = random_octets(secret.size());
   for (std::size_t index = 0; index < secret.size(); ++index) {
@@ -23,7 +23,7 @@ std::string mask_form_secret(Bytes secret) {
   return encode_base64url(octets);
 }
 
-// The halves of a token of another size are no pad and no secret of this size.
+// True if the token hides this secret. A token of another size never does.
 bool is_token_of(Bytes token, Bytes secret) {
   const auto octets = decode_base64url(token);
   if (secret.empty() || !octets) return false;
@@ -72,7 +72,7 @@ std::expected<sessions::SentFormToken, Refusal> Extractor<sessions::SentFormToke
     sent.value = *field;
     return sent;
   }
-  // A type that is no form, or one that is broken, has no token: the handler says the rest.
+  // A malformed form, or content of another type, has no token. The handler reports the mistake.
   auto form = Extractor<FormFields<sessions::FormTokenField>>::from(request, 0);
   if (form) sent.value = std::move(form->value.csrf_token).value_or("");
   return sent;

@@ -1,10 +1,12 @@
-// Form tokens: what a form of one of our pages has and a page of another origin cannot know, so
-// that what it sends was meant by its user. Behind csrf() (http/middleware/csrf.hpp), which is
-// enough for today's browsers, and for those that do not say where a request comes from.
+// Form tokens: a token in a form of the program that a page of another origin cannot know. A
+// request with it was intended by the user. Use it behind csrf() (http/middleware/csrf.hpp), which
+// is enough for current browsers. The token also protects browsers that do not send the origin of a
+// request.
 //
 //   Task<Result<Reply>> page(FromContext<sessions::UserSession> session) {
 //     const Result<std::string> token = co_await sessions::form_token(session);
 //     if (!token) co_return std::unexpected(token.error());
+//
 //     co_return html(R"(<form method="post">{}<button>Buy</button></form>)",
 //                    sessions::form_token_field(*token));
 //   }
@@ -15,8 +17,8 @@
 // Allocates  as sessions do, and a token.
 // Fails      403 for a request that changes something without a token of its session; 503 when the
 //            session cannot be loaded.
-// Invariant  each page has another token of the same secret, so that its compressed length tells
-//            nothing (BREACH). The secret is the session's, and changes at login.
+// Invariant  each page has a different token of the same secret: the compressed length then reveals
+//            nothing (BREACH). The secret belongs to the session, and changes at login.
 #pragma once
 
 #include <optional>
@@ -31,18 +33,18 @@
 
 namespace katana::sessions {
 
-// Makes a session if there is none.
+// Returns a token for a form. Makes a session if there is none.
 Task<Result<std::string>> form_token(FromContext<UserSession> session);
 Html form_token_field(Bytes token);
 
-// The token of a request: of the field X-CSRF-Token, which scripts set, or of the form in its
-// content. A parameter of handlers and middleware; the content is read before.
+// The token of a request, from the field X-CSRF-Token, which scripts set, or from the form in the
+// body. It is a parameter of handlers and middleware; the body is read before.
 struct SentFormToken {
   std::string value;             // empty: none
-  bool changes_nothing = false;  // GET, HEAD, OPTIONS, TRACE: none is needed
+  bool changes_nothing = false;  // GET, HEAD, OPTIONS, TRACE: no token is needed
 };
 
-// Middleware: 403 unless the request changes nothing, or has a token of its session.
+// Middleware that answers 403 unless the request changes nothing, or has a token of its session.
 Task<std::optional<Reply>> require_form_token(SentFormToken sent, FromContext<UserSession> session);
 
 namespace detail {

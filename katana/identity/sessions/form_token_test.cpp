@@ -87,7 +87,7 @@ TEST_P(FormTokens, that_are_missing_changed_or_of_another_session_are_403) {
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", changed}}), 403u);
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_of(server_.get("/form"))}}), 403u);
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_ + "AAAA"}}), 403u);
-  // Without a session there is nothing that a token could be of.
+  // Without a session no token is valid.
   for (const std::string& token : {token_, std::string()}) {
     EXPECT_EQ(server_.post("/form", "{}", {{"X-CSRF-Token", token}}).status(), 403u) << token;
   }
@@ -121,7 +121,7 @@ TEST_P(FormTokens, stay_good_when_a_session_begins_behind_the_page) {
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_}}), 200u);
 }
 
-// What a page of a visitor has takes no place of a store, so no crowd can take it away.
+// The token of a visitor takes no place in a store: no number of visitors can displace it.
 TEST_P(FormTokens, of_visitors_and_the_sessions_of_users_outlast_any_number_of_visitors) {
   Browser user(server_), visitor(server_);
   user.post("/login/ann");
@@ -134,7 +134,7 @@ TEST_P(FormTokens, of_visitors_and_the_sessions_of_users_outlast_any_number_of_v
   EXPECT_LE(store_->statistics().sessions, 20u);
   EXPECT_EQ(user.get("/account").content(), "ann");
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_}}), 200u);
-  // Of one whose notes were forgotten, too.
+  // The token of a visitor is valid even after the notes were dropped.
   EXPECT_EQ(visitor.get("/notes").content(), GetParam() ? "a;" : "");
   EXPECT_EQ(status_with("{}", {{"X-CSRF-Token", token_}}), 200u);
 }

@@ -1,4 +1,4 @@
-// login_page: browsers that have not logged in are sent to a page where they can, and back.
+// login_page: sends browsers that have not logged in to a login page, and back.
 //
 //   account.use(login_page({.path = "/login"})).use(sessions->require_login());
 //   account.use(sessions->require_login({.path = "/login"}));                     // both in one
@@ -8,15 +8,15 @@
 //     return Reply::redirect(safe_return_path(query->return_to));
 //   });
 //
-// A 401 becomes 303 to the page where the request is GET or HEAD, its Accept prefers text/html
-// (accept.hpp), and a browser navigates (Sec-Fetch-Mode, if it is sent). Everything else gets the
-// 401: calls of an API, fetch(), forms.
+// A 401 becomes a 303 to the page if the request is GET or HEAD and its Accept prefers text/html
+// (accept.hpp). If Sec-Fetch-Mode is sent, it must be a navigation. All other requests get the 401:
+// calls of an API, fetch(), forms.
 //
 // Owns       its options.
 // Thread     the reactor's.
-// Allocates  for a redirect alone.
+// Allocates  only for a redirect.
 // Fails      Router::build() for a path that is neither a path nor an https:// URL.
-// Invariant  the return path is one of this service: it never names another host.
+// Invariant  the return path is a path of this service: it never names another host.
 #pragma once
 
 #include <string>
@@ -26,18 +26,18 @@
 
 namespace katana::sessions {
 
-// Where browsers that are not logged in are sent.
+// The target for browsers that are not logged in.
 struct LoginPage {
-  // A path of this service, or the https:// URL of another.
+  // A path of this service, or the https:// URL of another service.
   std::string path = {};
-  // Of the query that has the path and query of the request; empty: none is sent.
+  // The query parameter with the path and query of the request; empty: none is sent.
   std::string return_parameter = "return_to";
 };
 
 Middleware login_page(LoginPage page);
 
-// `path` if it is a path of this service, with or without a query; else "/". For the handler of the
-// login, which gets it from the client.
+// Returns `path` if it is a path of this service, with or without a query; otherwise "/". The
+// handler of the login needs it, because the path comes from the client.
 Bytes safe_return_path(Bytes path) noexcept;
 
 }  // namespace katana::sessions

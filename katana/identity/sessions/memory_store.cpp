@@ -6,7 +6,7 @@
 namespace katana::sessions {
 namespace {
 
-// Nodes and buckets of the three containers, about.
+// The approximate memory of an entry in nodes and buckets of the three containers.
 constexpr std::size_t entry_overhead_bytes = 400;
 
 std::string whose(const std::string& issuer, const std::string& principal) {
@@ -47,8 +47,8 @@ void MemorySessionStore::insert(const SessionKey& key, StoredSession session,
   bytes_ += bytes;
 }
 
-// Expired ones are in front, but for those that their absolute lifetime ends: these are found when
-// they are asked for, or come to the front.
+// Expired sessions are in front. Sessions beyond their absolute lifetime may be elsewhere. They are
+// found when a request asks for them, or when they come to the front.
 void MemorySessionStore::evict(std::size_t bytes, std::int64_t now_s) {
   for (Order* const order : {&nobodys_, &users_}) {
     while (!order->empty()) {
@@ -82,7 +82,7 @@ Task<Result<bool>> MemorySessionStore::compare_and_set(SessionWrite write) {
   const bool is_there = found != sessions_.end() && found->second.expires_s > now_s;
   if (is_there != write.read_version.has_value()) co_return false;
   if (is_there && found->second.session.version != *write.read_version) co_return false;
-  // It is not among those that make room for it, and comes back if there is none.
+  // The old entry is removed before others are evicted, and put back if there is no room.
   std::optional<Entry> before;
   if (found != sessions_.end()) {
     if (is_there) before = found->second;

@@ -5,10 +5,10 @@
 //
 // Owns       the records.
 // Thread     any. One lock, held for less than a microsecond.
-// Allocates  for each session; what is kept of it is counted in bytes_max.
-// Fails      when full compare_and_set() is refused (Code::resource_exhausted, 503), after sessions
-//            without a user were forgotten, the longest unseen first.
-// Invariant  a session whose user has logged in is never forgotten for want of room.
+// Allocates  for each session; its bytes count in bytes_max.
+// Fails      compare_and_set() returns Code::resource_exhausted (503) when the store is full.
+//            Before that it drops sessions without a user, the longest unseen first.
+// Invariant  a session of a user who has logged in is never dropped for lack of room.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +35,13 @@ class MemorySessionStore final : public SessionStore {
                                                           SessionKey kept,
                                                           std::int64_t version) override;
 
-  // Of now, and since the store was made.
+  // The present state, and counters since the store was made.
   struct Statistics {
-    std::size_t sessions = 0;     // that are kept, expired ones included
-    std::size_t bytes = 0;        // what they take, about
-    std::uint64_t forgotten = 0;  // for want of room
+    std::size_t sessions = 0;     // kept sessions, including expired ones
+    std::size_t bytes = 0;        // approximate size of the sessions
+    std::uint64_t forgotten = 0;  // sessions that were dropped for lack of room
   };
-  // Any thread.
+  // Any thread may call it.
   Statistics statistics() const;
 
  private:
@@ -58,7 +58,7 @@ class MemorySessionStore final : public SessionStore {
     Order::iterator place;
   };
 
-  // All of them under the lock.
+  // The functions and members below need the lock.
   Order& order_of(const SessionRecord& record) noexcept {
     return record.principal.empty() ? nobodys_ : users_;
   }

@@ -1,4 +1,4 @@
-// MemoryStoreOptions: how much a MemorySessionStore keeps (memory_store.hpp).
+// MemoryStoreOptions: the limits of a MemorySessionStore (memory_store.hpp).
 //
 // Owns       values only.
 // Thread     a value.
@@ -9,10 +9,10 @@
 
 namespace katana::sessions {
 
-// How much is kept.
+// Limits of the store.
 struct MemoryStoreOptions {
-  std::size_t sessions_max = 100'000;  // of all, at a time
-  // What they take, with what the tables take for each.
+  std::size_t sessions_max = 100'000;  // sessions at a time
+  // Bytes of all sessions, with the share of the tables.
   std::size_t bytes_max = std::size_t{64} << 20;
 };
 

@@ -122,7 +122,7 @@ TEST(MemoryStore, names_of_users_and_issuers_are_told_apart) {
   EXPECT_EQ(*finished(store.remove_all("a", "bc")), 1);
 }
 
-// Reactors share it: what each did is whole, and every byte is given back.
+// Several threads share a store. All changes are complete, and all bytes are freed.
 TEST(MemoryStore, is_shared_by_threads) {
   MemorySessionStore store({.sessions_max = 50, .bytes_max = std::size_t{1} << 20});
   constexpr int threads = 4, keys = 100, rounds = 2000;

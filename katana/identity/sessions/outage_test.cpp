@@ -1,4 +1,4 @@
-// A store that is away for a while, and requests that meet with that or with the response cache.
+// Requests during an outage of the store, and sessions with the response cache.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace katana::sessions {
 namespace {
 
-// Calls fail as long as their flag is set.
+// A store with calls that fail while their flag is set.
 class FlakyStore final : public SessionStore {
  public:
   Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) override {
@@ -131,7 +131,7 @@ TEST(SessionsInStore, of_a_visitor_have_no_others_to_end) {
   EXPECT_EQ(browser.get("/notes").content(), "a;");
 }
 
-// The handler says `public`, as one does that has forgotten the session.
+// The handler mistakenly sends `public`, although it uses the session.
 TEST(SessionsAndTheCache, a_page_that_looked_at_a_session_is_shown_to_no_other_browser) {
   const auto sessions = Sessions::in_store({}, std::make_shared<MemorySessionStore>());
   const HttpCache cache({.private_fields = {}});

@@ -19,7 +19,7 @@ void put_text(std::string& to, Bytes text) {
   to += text;
 }
 
-// After a failure all that it gives is empty.
+// Reads numbers and texts. After a failure it returns 0 and empty texts.
 class RecordReader {
  public:
   explicit RecordReader(Bytes octets) noexcept : rest_(octets) {}
@@ -30,7 +30,7 @@ class RecordReader {
       const auto octet = static_cast<unsigned char>(rest_.front());
       rest_.remove_prefix(1);
       if (shift == 63 && octet > 1) break;  // more than 64 bits
-      if (shift != 0 && octet == 0) break;  // a needless group
+      if (shift != 0 && octet == 0) break;  // an unnecessary group
       number |= std::uint64_t{octet & 0x7fu} << shift;
       if (octet < 0x80) return number;
     }
@@ -111,7 +111,7 @@ std::optional<SessionRecord> decode_session(Bytes octets) {
     record.secret_hash = from.text();
     record.former_secret_hash = from.text();
     record.renewed_s = static_cast<std::int64_t>(from.number());
-    if (record.secret_hash.empty()) return std::nullopt;  // has the other form
+    if (record.secret_hash.empty()) return std::nullopt;  // valid only as form_of_cookies
   }
   if (!from.is_at_end()) return std::nullopt;
   return record;

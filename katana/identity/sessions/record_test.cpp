@@ -48,11 +48,11 @@ TEST(RecordForm, of_a_store_has_the_hashes_of_its_secrets) {
   for (std::size_t size = 0; size < written.size(); ++size) {
     EXPECT_FALSE(decode_session(Bytes(written).substr(0, size))) << size;
   }
-  // Without them it has one form alone.
+  // A record without secret hashes is valid only in form 1.
   EXPECT_FALSE(decode_session("\2" + encode_session(sample()).substr(1) + std::string(3, '\0')));
 }
 
-// Otherwise two texts would be one session, and a size could be beyond what is there.
+// Otherwise two encodings could mean one session, and a size could exceed the text.
 TEST(RecordForm, numbers_with_needless_groups_or_too_many_bits_are_refused) {
   const std::string rest(9, '\0');
   EXPECT_TRUE(decode_session(std::string("\1\1", 2) + rest));

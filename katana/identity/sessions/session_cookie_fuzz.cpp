@@ -1,5 +1,5 @@
-// A cookie opens only when it is one that was sealed, and then is the record that was sealed; a
-// record that decodes encodes as the bytes that it came from.
+// Only a sealed cookie opens, and it gives the sealed record. A decoded record is encoded to the
+// same bytes.
 #include <cstddef>
 #include <cstdint>
 #include <string>

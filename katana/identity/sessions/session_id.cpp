@@ -6,7 +6,7 @@
 namespace katana::sessions {
 namespace {
 
-// Each digest is of one use, so that none of them tells of another.
+// Each use has its own digests. A digest therefore reveals nothing about that of another use.
 crypto::Sha256 digest_of(Bytes use, Bytes part) {
   std::string text(use);
   text.append(part);

@@ -1,17 +1,17 @@
-// SessionId: what the cookie of a session in a store says, in three parts of random bytes.
+// SessionId: the value of the cookie of a session in a store, in three parts of random bytes.
 //
-//   visitor    what form tokens are made of. A visitor of whom nothing is kept has this part alone,
+//   visitor    the source of form tokens. A visitor without a stored session has only this part,
 //              and takes no place in a store.
 //   session    names the session in the store, from its beginning to its end.
-//   secret     proves, with the visitor, that the cookie is the one of now: login and renewal
+//   secret     proves, with the visitor, that the cookie is the present one: login and renewal
 //              change both.
 //
 // Owns       its bytes.
 // Thread     a value.
-// Allocates  what is returned.
-// Fails      parse() is nothing for a text that text() does not write.
+// Allocates  the returned texts.
+// Fails      parse() returns nothing for a text that text() does not write.
 // Invariant  session and secret are made here, never by a client. A login and a renewal are one
-//            write of one session, so that no two ids of it are good at a time.
+//            write of one session: two ids of a session are never valid at the same time.
 #pragma once
 
 #include <cstddef>
@@ -28,37 +28,37 @@ using SessionKey = crypto::Sha256;
 
 class SessionId {
  public:
-  static constexpr std::size_t part_bytes = 16;         // of each part
-  static constexpr std::size_t form_secret_bytes = 22;  // as text
+  static constexpr std::size_t part_bytes = 16;         // size of each part
+  static constexpr std::size_t form_secret_bytes = 22;  // size of form_secret(), as text
 
-  // Of a visitor of whom nothing is kept.
+  // Makes the id of a visitor without a stored session.
   static SessionId make_visitor();
   static std::optional<SessionId> parse(Bytes text);
-  // As base64url.
+  // The id as base64url.
   std::string text() const;
 
-  // Whether it names a session.
+  // True if it names a session.
   bool has_session() const noexcept { return !session_.empty(); }
-  // Names a new session from now on; the visitor stays, and with it what forms were given.
+  // Makes a new session part. The visitor stays, and tokens in open forms stay valid.
   void begin_session();
-  // The same session under another secret, and another visitor. Without a session: the visitor.
+  // Changes the secret and the visitor; without a session only the visitor.
   void renew();
-  // Names none any more; the visitor stays.
+  // Removes the session part; the visitor stays.
   void forget_session() noexcept;
 
-  // What the store has of it. REQUIRES has_session(), as is_secret_of() does.
+  // The values in the store. These functions and is_secret_of() REQUIRE has_session().
   SessionKey key() const noexcept;
   std::string secret_hash() const;
-  // In constant time.
+  // Compares in constant time.
   bool is_secret_of(Bytes hash) const noexcept;
-  // form_secret_bytes of ASCII.
+  // The secret for form tokens: form_secret_bytes bytes of ASCII.
   std::string form_secret() const;
 
  private:
   SessionId() = default;
 
   std::string visitor_;
-  std::string session_;  // empty, as the secret: there is none
+  std::string session_;  // empty, like the secret, if there is no session
   std::string secret_;
 };
 

@@ -64,7 +64,7 @@ TEST(SessionId, is_read_from_its_own_two_forms_alone) {
   for (const std::size_t size : {0u, 1u, 21u, 23u, 43u, 63u, 65u, 86u, 1000u}) {
     EXPECT_FALSE(SessionId::parse(std::string(size, 'A'))) << size;
   }
-  EXPECT_FALSE(SessionId::parse(std::string(22, 'B')));  // has bits that no byte keeps
+  EXPECT_FALSE(SessionId::parse(std::string(22, 'B')));  // has bits beyond the last byte
   EXPECT_FALSE(SessionId::parse(std::string(63, 'A') + "="));
 }
 

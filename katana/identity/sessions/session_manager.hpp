@@ -1,7 +1,7 @@
-// SessionManager: what all sessions of a middleware have in common.
+// SessionManager: the state that all sessions of a middleware share.
 //
 // Owns       options, keys, and a share of the store.
-// Thread     any: it does not change; the store says for itself.
+// Thread     any: it does not change. The store states its own rule.
 // Allocates  nothing.
 // Fails      never.
 // Invariant  it has a sealer or a store, and never both.

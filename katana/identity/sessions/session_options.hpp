@@ -1,8 +1,8 @@
-// SessionOptions: how long sessions last, and what their cookie is.
+// SessionOptions: the lifetimes of sessions, and their cookie.
 //
 // Owns       values only.
 // Thread     values.
-// Fails      Sessions::make() says which option is wrong and what it may be.
+// Fails      The makers of Sessions name the wrong option and its allowed values.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,26 @@
 namespace katana::sessions {
 
 struct SessionOptions {
-  // __Host- has browsers refuse a cookie that another host of the domain, or plain HTTP, has set.
+  // With __Host- browsers refuse a cookie that another host of the domain, or plain HTTP, has set.
   std::string cookie_name = "__Host-session";
   SameSite same_site = SameSite::lax;
-  // False: for development without TLS, with a name without a prefix.
+  // False: for development without TLS. The cookie name must then have no prefix.
   bool secure = true;
-  // The cookie outlives the browser, as long as the session may last.
+  // True: the cookie survives a restart of the browser, as long as the session may last.
   bool persistent = false;
-  // Without a request for so long it ends.
+  // A session ends after this time without a request.
   Duration idle_lifetime = seconds(30 * 60);
-  // So long after it began, or its user logged in, it ends.
+  // A session ends this time after its begin, or after the login of its user.
   Duration absolute_lifetime = seconds(12 * 60 * 60);
-  // Requests write that a session was seen at most so often; it may end that much too soon.
+  // The shortest time between two writes of the time a session was seen. It may end earlier by it.
   Duration touch_after = seconds(60);
-  // What a session may have as a cookie, and encoded in a store. More is refused when it is set.
+  // Limits of a session as a cookie, and encoded in a store. set() refuses a larger one.
   std::size_t cookie_bytes_max = 2048;
   std::size_t stored_bytes_max = 64 * 1024;
 };
 
-// All fields of a reply have 3072 bytes (see set_cookie()), and others need some of them.
+// The upper limit of cookie_bytes_max. All fields of a reply share 3072 bytes (see set_cookie()),
+// and other fields need some of them.
 inline constexpr std::size_t cookie_bytes_limit = 2560;
 
 }  // namespace katana::sessions

@@ -78,7 +78,7 @@ Middleware Sessions::middleware() const {
         return UserSession(manager, sent, source == nullptr ? nullptr : source->personal_mark());
       });
   middleware.amend = [](const RequestView&, session::Exchange& exchange, Reply& reply) {
-    // None where something in front of it has answered, or nothing is served.
+    // The session is missing if earlier middleware has answered, or the request is not served.
     auto* const context = static_cast<katana::detail::RequestContext*>(exchange.kept());
     if (context == nullptr) return;
     const auto session = context->find<UserSession, UserSession>();
@@ -96,7 +96,7 @@ Middleware Sessions::require_login() const {
   words.schemes.push_back({.name = "session",
                            .kind = SecurityScheme::Kind::cookie,
                            .detail = manager_->options.cookie_name,
-                           .description = "Of a browser that has logged in."});
+                           .description = "The session of a browser that has logged in."});
   return {.security = std::make_shared<const SecurityDocumentation>(std::move(words)),
           .function = katana::detail::make_middleware_function(session_principal),
           .phase = Phase::identity};

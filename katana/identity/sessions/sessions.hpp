@@ -1,5 +1,5 @@
-// Sessions: middleware that finds the session of a request, which handlers take as
-// FromContext<UserSession>, and the user who has logged in, as FromContext<auth::Principal>.
+// Sessions: middleware that finds the session of a request, and the user who has logged in.
+// Handlers take them as FromContext<UserSession> and FromContext<auth::Principal>.
 //
 //   auto sessions = Sessions::in_store({}, std::make_shared<MemorySessionStore>());
 //   if (!sessions) return sessions.error();
@@ -9,16 +9,16 @@
 //   account.use(sessions->require_login());
 //   account.get("/", show);                               // FromContext<auth::Principal>
 //
-// A request whose handler does not ask for its session costs the look for its cookie, and nothing
-// is loaded.
+// If the handler of a request does not ask for its session, only the cookie is searched, and
+// nothing is loaded.
 //
 // Owns       its options, its keys, and a share of the store.
 // Thread     any: it does not change.
-// Allocates  UserSession says.
-// Fails      make functions with an Error that names the option, and what it may be.
-// Invariant  Set-Cookie is sent only when the cookie changes: at the first set(), at a login and
-//            behind it never, until it ends; of sessions that are cookies with each change, and
-//            once in touch_after.
+// Allocates  as UserSession says.
+// Fails      The makers return an Error that names the wrong option and its allowed values.
+// Invariant  Set-Cookie is sent only when the cookie changes. With a store that is at the first
+//            set() or form secret, at a login, at a renewal and at the end. Sessions that are
+//            cookies send it with each change, and once in touch_after.
 #pragma once
 
 #include <expected>
@@ -38,19 +38,20 @@ struct LoginPage;  // login_page.hpp
 
 class Sessions {
  public:
-  // See store.hpp. REQUIRES nothing: a null store is an Error.
+  // Keeps sessions in a store (store.hpp). A null store is an Error.
   static Result<Sessions> in_store(SessionOptions options, std::shared_ptr<SessionStore> store);
-  // Each session is its own cookie: see cookie_sealer.hpp for `secrets`.
+  // Keeps each session in its cookie. See cookie_sealer.hpp for `secrets`.
   static Result<Sessions> in_cookies(SessionOptions options, std::span<const std::string> secrets);
 
-  // To be given to use(): handlers behind it may take FromContext<UserSession>.
+  // The middleware for use(): handlers behind it may take FromContext<UserSession>.
   Middleware middleware() const;
-  // Behind it: session_principal(), which an OpenAPI document tells of as a key in a cookie.
+  // session_principal() as middleware, for use behind middleware(). An OpenAPI document describes
+  // it as a key in a cookie.
   Middleware require_login() const;
-  // The same, and a browser is sent to the page (login_page.hpp).
+  // The same, and it sends a browser to the page (login_page.hpp).
   Middleware require_login(LoginPage page) const;
-  // All sessions of a principal, for when a password changes or an account is closed. Of
-  // in_cookies(): Code::unsupported.
+  // Ends all sessions of a principal, when a password changes or an account is closed. Returns
+  // their number. Code::unsupported for in_cookies().
   Task<Result<std::int64_t>> end_all(std::string issuer, std::string principal) const;
 
  private:
@@ -59,7 +60,7 @@ class Sessions {
   std::shared_ptr<const detail::SessionManager> manager_;
 };
 
-// Middleware behind that of Sessions: 401 unless a user has logged in.
+// Middleware behind that of Sessions, which answers 401 unless a user has logged in.
 Task<std::expected<auth::Principal, Reply>> session_principal(FromContext<UserSession> session);
 
 }  // namespace katana::sessions

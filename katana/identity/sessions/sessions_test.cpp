@@ -70,7 +70,7 @@ TEST_P(EachWay, a_login_changes_the_cookie_and_makes_a_principal) {
   EXPECT_EQ(browser.get("/account").content(), "ann by session reads");
   EXPECT_EQ(browser.get("/notes").content(), "kept;");
   Browser thief(server);
-  thief.cookie() = anonymous;  // who planted the id before the login is not logged in
+  thief.cookie() = anonymous;  // the attacker who planted the id is not logged in
   EXPECT_EQ(thief.get("/account").status(), 401u);
   browser.post("/logout");
   EXPECT_EQ(browser.cookie(), "");
@@ -163,7 +163,7 @@ TEST_P(EachWay, a_reply_with_a_cookie_is_kept_by_no_cache_whatever_its_handler_s
   EXPECT_FALSE(is_stored) << reply;
 }
 
-// Lets a request wait between what it reads and what it writes.
+// Lets a request wait between its read and its write.
 Task<Reply> renew_late(FromContext<UserSession> session) {
   const auto who = co_await session->principal();
   if (!who || !*who) co_return Reply(401);
@@ -225,7 +225,7 @@ TEST(SessionsInStore, a_request_that_was_sent_before_a_renewal_leaves_the_new_co
   EXPECT_EQ(late.post("/renew").status(), 409u);
   EXPECT_EQ(late.cookie(), former);
   EXPECT_EQ(browser.get("/notes").content(), "a;");
-  server.advance(seconds(61));  // a reply that was lost does not bind the browser for ever
+  server.advance(seconds(61));  // a lost reply does not bind the browser forever
   late.get("/notes");
   EXPECT_EQ(late.cookie(), "");
 }
@@ -244,7 +244,7 @@ TEST(SessionsInStore, are_over_by_lifetimes_that_were_shortened_since) {
   EXPECT_EQ(same.get("/account").status(), 401u);
 }
 
-// Counts what is asked of it.
+// Counts its calls.
 class CountingStore final : public SessionStore {
  public:
   Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) override {
@@ -274,7 +274,7 @@ class CountingStore final : public SessionStore {
   int loads = 0;
   int writes = 0;
   int touches = 0;
-  std::size_t last_bytes = 0;  // of the record that was written last
+  std::size_t last_bytes = 0;  // size of the last written record
 
  private:
   MemorySessionStore store_;
@@ -466,7 +466,7 @@ TEST(SessionsInStore, of_two_that_change_one_the_second_is_told) {
   EXPECT_EQ(browser.get("/notes").content(), "a;b;");
 }
 
-// A store that fails is never an anonymous visitor.
+// A failure of the store never makes the user an anonymous visitor.
 class BrokenStore final : public SessionStore {
  public:
   Task<Result<std::optional<StoredSession>>> load(SessionKey, std::int64_t) override {
@@ -492,7 +492,7 @@ TEST(SessionsInStore, a_store_that_fails_is_503_and_the_cookie_stays) {
   testing::TestServer server(service_with(make(false, {}, std::make_shared<BrokenStore>())));
   Browser browser(server);
   EXPECT_EQ(browser.post("/notes/a").status(), 503u);
-  EXPECT_EQ(browser.get("/account").status(), 401u);  // without a cookie no store has to be asked
+  EXPECT_EQ(browser.get("/account").status(), 401u);  // without a cookie the store is not asked
   browser.cookie() = "__Host-session=" + std::string(64, 'A');
   for (const char* target : {"/notes", "/account"}) {
     const auto reply = browser.get(target);

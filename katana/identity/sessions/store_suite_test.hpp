@@ -1,5 +1,5 @@
-// What every store of sessions does, one call after another, and what becomes of two requests of
-// one session whose calls of the store come in every order.
+// Tests for every store of sessions, with one call after another. They also run two requests of one
+// session with their store calls in every order.
 //
 //   EXPECT_EQ(run(check_store(store, now_s)), "");
 //   for (const Deed deed : deeds) EXPECT_EQ(run(check_requests(store, deed)), "");
@@ -184,7 +184,7 @@ class StoreCheck {
   std::string said_;
 };
 
-// REQUIRES a store that is empty, a class that outlives it; leaves it empty.
+// Tests single calls. REQUIRES an empty store that outlives the task; leaves it empty.
 inline Task<std::string> check_store(SessionStore& store, std::int64_t now_s) {
   StoreCheck check(store, now_s);
   co_return co_await check.run();
@@ -197,7 +197,7 @@ struct Letters {
 };
 KATANA_DESCRIBE(Letters, text)
 
-// Where a request waits until the schedule lets it go on.
+// A point at which a request waits until the schedule resumes it.
 class Gate {
  public:
   struct Pass {
@@ -209,7 +209,7 @@ class Gate {
     }
     void await_resume() const noexcept {}
   };
-  // The schedule: the request runs until it waits here again, or has ended.
+  // Awaited by the schedule: the request runs until it waits here again, or has ended.
   struct Step {
     Gate& gate;
     bool await_ready() const noexcept { return false; }
@@ -221,7 +221,7 @@ class Gate {
   };
   Pass pass() noexcept { return {*this}; }
   Step step() noexcept { return {*this}; }
-  // What a request awaits last.
+  // The awaitable at the end of a request.
   Pass end() noexcept {
     has_ended_ = true;
     return {*this};
@@ -237,7 +237,7 @@ class Gate {
   bool has_ended_ = false;
 };
 
-// The store as one request has it: each call begins when the schedule says so.
+// The store for one request. Each call waits until the schedule resumes it.
 class GatedStore final : public SessionStore {
  public:
   GatedStore(SessionStore& store, Gate& gate) : store_(store), gate_(gate) {}
@@ -281,7 +281,7 @@ inline constexpr Deed deeds[] = {Deed::look,    Deed::set,        Deed::renew,  
 inline constexpr const char* deed_names[] = {"look",    "set",        "renew",   "log_in",
                                              "log_out", "end_others", "end_all", "form"};
 
-// One request: what it does, with which cookie, and what became of it.
+// One request with its deed, its cookie and its outcome.
 class GatedRequest {
  public:
   GatedRequest(SessionStore& store, Deed deed, std::string cookie, char letter)
@@ -297,17 +297,17 @@ class GatedRequest {
   Gate& gate() noexcept { return gate_; }
   Deed deed() const noexcept { return deed_; }
   char letter() const noexcept { return letter_; }
-  // The user that was logged in when it looked.
+  // The user who was logged in when the request looked.
   const std::string& saw() const noexcept { return saw_; }
   bool succeeded() const noexcept { return succeeded_; }
-  // It was told that another request came first.
+  // True if the request learned that another one changed the session first.
   bool was_late() const noexcept { return said_.find("meanwhile") != std::string::npos; }
   const std::string& said() const noexcept { return said_; }
-  // That the browser has behind the reply.
+  // The cookie of the browser after the reply.
   const std::string& cookie() const noexcept { return cookie_; }
 
  private:
-  // Until the first call of its store.
+  // Serves the request. Its start runs until the first call of the store.
   Task<void> serve() {
     const Result<std::optional<auth::Principal>> who = co_await session_->principal();
     if (who && *who) saw_ = (*who)->id();
@@ -388,18 +388,19 @@ class RequestsCheck {
   }
 
  private:
-  // In every order of their calls. `is_elsewhere`: the second comes from another session of ann's.
+  // Runs a pair in every order of their calls. `is_elsewhere`: the second request comes from
+  // another session of ann.
   Task<void> check_pair(std::string user, Deed first, Deed second, bool is_elsewhere) {
     std::vector<bool> schedule;
     do {
       co_await check_order(user, first, second, is_elsewhere, schedule);
-      // The next one in the order of numbers; what follows was not chosen yet.
+      // Makes the next schedule, as binary counting does. Later choices are still open.
       while (!schedule.empty() && schedule.back()) schedule.pop_back();
       if (!schedule.empty()) schedule.back() = true;
     } while (said_.empty() && !schedule.empty());
   }
 
-  // A user's session was seen a minute ago, so that a look at it is written.
+  // Stores a session that was seen a minute ago. A look at it is therefore written.
   Task<std::string> begin(std::string user) {
     SessionId id = SessionId::make_visitor();
     id.begin_session();
@@ -423,7 +424,7 @@ class RequestsCheck {
     std::string user;
     std::string letters;
   };
-  // What a browser with this cookie has.
+  // The state that a browser with this cookie sees.
   Task<Seen> look(std::string cookie) {
     Seen seen;
     const auto id = SessionId::parse(cookie);
@@ -468,7 +469,7 @@ class RequestsCheck {
   }
 
   struct Outcome {
-    Seen before;  // by the cookie that the first request came with
+    Seen before;  // state for the first cookie of request one
     Seen of_one;
     Seen of_two;
   };
@@ -492,7 +493,7 @@ class RequestsCheck {
       said_ += "each ended the other: ";
     }
   }
-  // A request that had begun before the end does not revive what `end` ended.
+  // A request that began earlier must not revive a session that `end` ended.
   void judge_end(const GatedRequest& request, const GatedRequest& end, bool is_elsewhere,
                  const Outcome& outcome) {
     const bool logs_out = end.deed() == Deed::log_out && !is_elsewhere && end.saw() == "ann";
@@ -502,7 +503,7 @@ class RequestsCheck {
     if (outcome.before.user == "ann") said_ += "the cookie of before is good: ";
     if (outcome.of_one.user == "ann") said_ += "it was revived: ";
   }
-  // Nothing that was kept is lost, unless its session was ended.
+  // Stored letters must not be lost, unless their session was ended.
   void judge_letters(const GatedRequest& one, const GatedRequest& two, bool is_elsewhere,
                      const Outcome& outcome) {
     if (is_elsewhere) return;
@@ -520,7 +521,7 @@ class RequestsCheck {
   std::string said_;
 };
 
-// One request does `first`, another one everything. REQUIRES a store that is empty.
+// Tests a request with the deed `first` with each deed of another one. REQUIRES an empty store.
 inline Task<std::string> check_requests(SessionStore& store, Deed first) {
   RequestsCheck check(store);
   co_return co_await check.run(first);

@@ -1,8 +1,8 @@
-// What stores outside of the process call sessions and their principals: digests, as text.
+// The names of sessions and their principals in stores outside the process: digests, as text.
 //
 // Thread     any.
 // Allocates  the texts.
-// Invariant  who reads the store learns neither ids nor names.
+// Invariant  a reader of the store learns neither ids nor names.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace katana::sessions {
 
-// The digest of an id, never the id.
+// The digest of an id as text.
 std::string key_text(const SessionKey& key);
-// Empty: no principal.
+// The digest of a principal as text; empty: no principal.
 std::string owner_text(const std::string& issuer, const std::string& principal);
 
 }  // namespace katana::sessions

@@ -15,14 +15,14 @@ namespace katana::sessions {
 namespace {
 
 constexpr std::size_t form_secret_octets = 16;
-// How often a renewal is begun anew when other requests change the session.
+// The maximum number of tries of a renewal while other requests change the session.
 constexpr int renewals_max = 8;
-// How long requests may be under way that a browser sent before it got a new id.
+// The time in seconds in which requests with the former id of a renewed session may arrive.
 constexpr std::int64_t former_s = 60;
 
 std::string new_form_secret() { return encode_base64url(random_octets(form_secret_octets)); }
 
-// What encode_session() can write and decode_session() read.
+// True if encode_session() can write the texts, and decode_session() can read them.
 bool are_texts(const auth::PrincipalFacts& facts) noexcept {
   for (const auto* list : {&facts.roles, &facts.scopes}) {
     if (!std::ranges::all_of(*list, [](Bytes each) { return is_utf8(each); })) return false;
@@ -61,11 +61,11 @@ Task<Result<void>> UserSession::load_stored(std::int64_t now_s) const {
   const SessionKey key = state_.id->key();
   Result<std::optional<StoredSession>> found = co_await manager_->store->load(key, now_s);
   if (!found) co_return std::unexpected(found.error().within("the session cannot be loaded"));
-  // Lifetimes may have been shortened since it was written.
+  // The lifetimes may have been shortened since the session was written.
   const bool is_there = *found && !is_expired(*(*found)->record, manager_->lifetimes, now_s);
   if (!is_there || !state_.id->is_secret_of((*found)->record->secret_hash)) {
-    // The cookie of a session that was just renewed is left: its successor may be in the browser by
-    // the time that this reply is.
+    // The cookie of a session that was just renewed is not removed. The browser may already have
+    // the new cookie when this reply arrives.
     state_.former = is_there && now_s - (*found)->record->renewed_s < former_s &&
                     state_.id->is_secret_of((*found)->record->former_secret_hash);
     if (!state_.former) state_.cookie = Cookie::removed;
@@ -78,7 +78,7 @@ Task<Result<void>> UserSession::load_stored(std::int64_t now_s) const {
   SessionRecord seen = *state_.record;
   seen.seen_s = now_s;
   const std::int64_t end_s = expires_s(seen, manager_->lifetimes);
-  // Not written, it only ends sooner: a store that can be read is enough to go on.
+  // A failed write is ignored: the session only ends sooner.
   static_cast<void>(co_await manager_->store->touch(key, state_.version, now_s, end_s));
   state_.record = std::make_shared<const SessionRecord>(std::move(seen));
   co_return {};
@@ -110,13 +110,13 @@ SessionRecord UserSession::copy_of_record() const {
     record.began_s = now_s;
     if (manager_->sealer) record.form_secret = new_form_secret();
   }
-  // What changes it has seen it.
+  // A change also counts as seen.
   record.seen_s = std::max(record.seen_s, now_s);
   return record;
 }
 
-// The one place that writes sessions to stores. What is written was made of what was read, so it is
-// written only where that is there still.
+// The only function that writes sessions to stores. The new record is based on the one that was
+// read, and is therefore written only if that is still present.
 Task<Result<bool>> UserSession::keep_stored(SessionRecord record, bool renewed) const {
   SessionId id = state_.id ? *state_.id : SessionId::make_visitor();
   const bool is_new = state_.record == nullptr;
@@ -126,7 +126,7 @@ Task<Result<bool>> UserSession::keep_stored(SessionRecord record, bool renewed) 
     record.former_secret_hash = std::exchange(record.secret_hash, id.secret_hash());
     record.renewed_s = record.seen_s;
   }
-  // Named: g++ 12 would destroy an aggregate of a co_await expression twice (decision 0018).
+  // A variable: g++ 12 would destroy an aggregate of a co_await expression twice (decision 0018).
   SessionWrite write;
   write.key = id.key();
   if (!is_new) write.read_version = state_.version;
@@ -200,8 +200,8 @@ Task<Result<void>> UserSession::begin_login(auth::PrincipalFacts who) const {
   co_return co_await keep_renewed(std::move(who));
 }
 
-// Neither a login nor a renewal looks at what the session has, so what another request puts into it
-// meanwhile is taken over. What is gone meanwhile does not come back.
+// A login and a renewal do not read the content of the session. Content that another request writes
+// meanwhile is therefore kept. Removed content does not come back.
 Task<Result<void>> UserSession::keep_renewed(std::optional<auth::PrincipalFacts> who) const {
   bool may_begin = true;
   for (int renewals = 0; renewals < renewals_max; ++renewals) {
@@ -251,7 +251,7 @@ Task<Result<std::int64_t>> UserSession::end_others() const {
     if (state_.record == nullptr || state_.record->principal.empty()) {
       co_return fail(Code::unauthenticated, "No user is logged in.");
     }
-    // Named: what a call takes may not be a temporary of the expression that awaits it.
+    // Variables: arguments must not be temporaries of the expression that awaits the call.
     std::string issuer = state_.record->issuer;
     std::string principal = state_.record->principal;
     const SessionKey key = state_.id->key();
@@ -265,7 +265,7 @@ Task<Result<std::int64_t>> UserSession::end_others() const {
   co_return std::unexpected(changed_meanwhile());
 }
 
-// With a store it is made of the cookie alone, so nothing is loaded.
+// With a store the secret is made only from the cookie, and nothing is loaded.
 Task<Result<std::string>> UserSession::known_form_secret() const {
   if (manager_->store != nullptr) {
     state_.touched = true;
@@ -283,7 +283,7 @@ Task<Result<std::string>> UserSession::form_secret() const {
   if (!loaded) co_return std::unexpected(loaded.error());
   if (manager_->store != nullptr) {
     if (!state_.id) state_.id = SessionId::make_visitor();
-    // It is a new one, or what is left of one whose session is over.
+    // The id is new, or the session of the cookie has ended.
     if (cookie_.empty() || state_.cookie == Cookie::removed) state_.cookie = Cookie::set;
     co_return state_.id->form_secret();
   }
@@ -297,7 +297,7 @@ Task<Result<std::string>> UserSession::form_secret() const {
 
 Result<void> UserSession::finish(Reply& reply) const {
   if (!state_.touched) return {};
-  // What a cache may keep for everybody was made for one (RFC 9111 §7.3).
+  // A shared cache must not keep a reply that was made for one user (RFC 9111 §7.3).
   reply.add_field("Vary", "Cookie");
   if (state_.cookie != Cookie::as_it_is || !find_field(reply.fields(), "Cache-Control")) {
     reply.add_field("Cache-Control", "no-store");

@@ -1,9 +1,9 @@
-// Drawing: one value, by all the schemas that look at its place.
+// Drawing: draws one value by all the schemas that apply to its place.
 //
 // Borrows    everything, for a call.
 // Thread     one.
 // Allocates  freely.
-// Fails      none: what it makes may not fit, as `not` and `if` are not looked at. Sampler checks.
+// Fails      never, but a value may not fit, because `not` and `if` are ignored. Sampler checks it.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,19 @@ namespace katana::schema {
 
 class Drawing {
  public:
-  // `more` grows with the number of tries: what has no bound gets longer. When the budget is spent
-  // what is left is drawn as null.
+  // `more` grows with the number of tries: parts without a bound then get longer. When the budget
+  // is spent, the rest is drawn as null.
   Drawing(Random& random, const SampleOptions& options, std::size_t more, StepBudget& budget)
       : random_(random), options_(options), more_(more), budget_(budget) {}
 
-  // All of the nodes look at one place, which has that name or none.
+  // The nodes that apply to one place.
   using Nodes = std::vector<const Node*>;
-  // `given` has one at least. `depth` is that of the place: 0 at the outermost.
+  // Draws the value of a place. `given` has at least one node. `name` is the name of the place, or
+  // empty. `depth` is its depth: 0 at the outermost place.
   Value draw(const Nodes& given, Bytes name, std::size_t depth);
 
  private:
-  // With what they refer to, and one of the alternatives each.
+  // The nodes with the nodes to which they refer, and one alternative of each.
   Nodes expanded(const Nodes& given, std::size_t depth);
   void expand(const Node& node, Nodes& all, std::size_t depth);
   const Node* choose(const std::vector<const Node*>& choices, std::size_t depth);
@@ -46,7 +47,7 @@ class Drawing {
   void add_other_names(const Nodes& all, std::size_t least, std::vector<std::string>& names);
   bool fits_all(const Nodes& nodes, const Value& value) const;
   bool is_left_out(const Nodes& member) const;
-  // The schemas of a member; a node that takes none makes it impossible.
+  // The schemas of a member. A node that accepts no such member makes it impossible.
   Nodes member_of(const Nodes& all, Bytes name) const;
   static Nodes item_of(const Nodes& all, std::size_t index);
 

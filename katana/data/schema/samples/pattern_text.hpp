@@ -1,11 +1,11 @@
-// A text that a regular expression of ECMA 262 matches, drawn at random.
+// Draws a random text that matches a regular expression of ECMA 262.
 //
-// Characters, classes, groups, alternatives and repetitions are drawn. Assertions and back
-// references are passed over: the caller compares the text with the expression.
+// It draws characters, classes, groups, alternatives and repetitions. It ignores assertions and
+// back references: the caller must check the text against the expression.
 //
 // Thread     any.
 // Allocates  the text.
-// Fails      none for an expression that cannot be read.
+// Fails      draw_pattern() returns nothing for an expression that it cannot read.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace katana::schema {
 
-// `more` is how often what has no bound is repeated beyond its least, at most.
+// Draws a text. `more` limits the number of repetitions beyond the least for parts without a bound.
 std::optional<std::string> draw_pattern(Bytes pattern, Random& random, std::size_t more);
 
 }  // namespace katana::schema

@@ -71,7 +71,7 @@ Result<std::shared_ptr<RemoteKeys>> RemoteKeys::make(client::HttpClient http,
   return std::shared_ptr<RemoteKeys>(new RemoteKeys(std::move(http), std::move(options)));
 }
 
-// ---- what requests ask for ----
+// ---- calls of requests ----
 
 std::optional<Task<void>> RemoteKeys::refresh(Want want) {
   watch();
@@ -101,12 +101,12 @@ Result<void> RemoteKeys::health() const {
   return fail(Code::unavailable, fmt::format("no keys of '{}': {}", options_.url, failure_));
 }
 
-// `end`: null: it has ended meanwhile.
+// Waits for the end of a fetch. `end` is null if it has already ended.
 Task<void> RemoteKeys::await_fetch(std::shared_ptr<net::SharedEvent> end) {
   if (end != nullptr) (void)co_await end->wait();
 }
 
-// ---- what keeps them fresh ----
+// ---- renewal of the keys ----
 
 void RemoteKeys::watch() {
   {
@@ -181,7 +181,7 @@ bool RemoteKeys::begin_fetch(Instant now) {
 }
 
 Task<void> RemoteKeys::fetch(std::shared_ptr<RemoteKeys> self) {
-  // It may be destroyed while it waits, at the end of its reactor.
+  // The task may be destroyed while it waits, when its reactor ends.
   struct Cut {
     RemoteKeys* keys;
     ~Cut() {
@@ -242,7 +242,7 @@ void RemoteKeys::end_fetch(Result<Fetched> fetched, Instant now) {
   }
   {
     const std::lock_guard lock(state_mutex_);
-    has_keys_ = true;  // behind the set: who sees it finds the keys
+    has_keys_ = true;  // set after the keys: a thread that sees it finds them
   }
   let_on();
 }

@@ -122,7 +122,7 @@ TEST_F(RemoteKeysTest, requests_that_wait_while_the_issuer_hangs_wake_nobody) {
   const std::uint64_t before = server.reactor().counters().turns;
   const std::uint64_t timers = server.reactor().timers().operations();
   server.advance(seconds(4));
-  // A timer moves down the levels of the wheel; a caller that looks now and then arms thousands.
+  // A timer moves down the levels of the wheel. A caller that polls would arm thousands.
   EXPECT_LE(server.reactor().timers().operations() - timers, 10U);
   EXPECT_LE(server.reactor().counters().turns - before, 10U);
   server.advance(seconds(2));  // the fetch is late, and ends
@@ -156,7 +156,7 @@ TEST_F(RemoteKeysTest, an_unknown_key_has_them_fetched_once_and_then_not_for_a_w
   EXPECT_EQ(status_of(token_of(second)), 200U);
   EXPECT_EQ(fetches(), 2U);
   EXPECT_EQ(status_of(token_of(first)), 200U);
-  // Made-up tokens cannot make this server ask.
+  // Invented tokens cannot cause more requests for keys.
   const auto third = new_key("3");
   for (int count = 0; count < 20; ++count) EXPECT_EQ(status_of(token_of(third)), 401U);
   EXPECT_EQ(fetches(), 2U);

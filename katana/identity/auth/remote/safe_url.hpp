@@ -1,4 +1,4 @@
-// Addresses whose answers cannot be changed on the way.
+// is_safe_url(): URLs with answers that cannot be changed in transit.
 //
 // Thread     any.
 // Allocates  never.
@@ -9,7 +9,7 @@
 
 namespace katana::auth {
 
-// https, or http to a loopback name.
+// True for https, and for http to a loopback name.
 constexpr bool is_safe_url(Bytes url) noexcept {
   if (url.starts_with("https://")) return true;
   for (const Bytes start :

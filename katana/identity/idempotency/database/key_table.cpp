@@ -24,18 +24,18 @@ namespace {
 using database::Queries;
 using database::SqlFor;
 
-// $2 of the statements with a time: of SQLite all of it, of PostgreSQL nothing, which its own is
-// added to. statement_timestamp() is stable, so the index serves.
+// $2 is the time in the statements for SQLite. For PostgreSQL it is 0, and the statements add the
+// time of the server. statement_timestamp() is stable, and PostgreSQL therefore uses the index.
 #define KATANA_IDEMPOTENCY_NOW "($2::bigint + extract(epoch FROM statement_timestamp())::bigint)"
 
 constexpr std::int64_t removal_period_s = 60;
 constexpr int removals_max = 4;
-// A row that another one deletes between two statements is looked for again.
+// The maximum number of tries, because another request may delete a row between two statements.
 constexpr int claims_max = 3;
 
 Error failed(const database::Error& error) { return Error(Code::unavailable, error.describe()); }
 
-// As text, since the two databases call bytes differently.
+// The digest as text, because the databases have different types for bytes.
 std::string text_of(const crypto::Sha256& digest) { return encode_base64url(digest.bytes()); }
 
 std::int64_t wall_clock_s() {
@@ -46,12 +46,12 @@ std::int64_t wall_clock_s() {
       .count();
 }
 std::int64_t now_s(bool is_postgres) { return is_postgres ? 0 : wall_clock_s(); }
-// No shorter than it was said.
+// Rounds up to whole seconds.
 std::int64_t seconds_of(Duration duration) noexcept {
   return (duration.ns + 999'999'999) / 1'000'000'000;
 }
 
-// Both dialects understand them.
+// Statements for both dialects.
 constexpr SqlFor<> table(
     "CREATE TABLE IF NOT EXISTS katana_idempotency (key_hash TEXT PRIMARY KEY, fingerprint TEXT "
     "NOT NULL, token BIGINT NOT NULL, reply TEXT NOT NULL, until_s BIGINT NOT NULL)");
@@ -181,7 +181,8 @@ Task<Result<std::int64_t>> DatabaseStore::remove_expired() {
   co_return *gone;
 }
 
-// One who claims a key does it for all that came in a minute. What fails is done the next time.
+// One claim in each minute removes expired rows for all claims. After an error the next one tries
+// again.
 Task<void> DatabaseStore::remove_some_expired() {
   const std::int64_t now = wall_clock_s();
   std::int64_t before = expired_removed_s_.load(std::memory_order_relaxed);
@@ -217,7 +218,7 @@ Task<Result<void>> keep_nothing() { co_return {}; }
 Task<Result<void>> keep(const database::Nestable& transaction, IdempotentRequest request,
                         const Reply& reply) {
   if (!request.has_key()) return keep_nothing();
-  // Encoded now: the reply may be gone when the task begins.
+  // Encodes now, because the reply may be destroyed when the task begins.
   std::string encoded = request.encode(reply);
   const bool is_postgres = transaction.system() == "postgresql";
   return keep_encoded(transaction, is_postgres, std::move(request), std::move(encoded));

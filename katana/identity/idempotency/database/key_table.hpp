@@ -1,14 +1,16 @@
-// DatabaseStore: keys in a table of the program's database, SQLite or PostgreSQL, which all
-// instances share and which outlives them. keep(): a reply in the transaction of its handler's
-// work, so that the two are there together or not at all.
+// DatabaseStore: keys in a table of the program's database, SQLite or PostgreSQL. All instances
+// share the table, and it outlives them. keep(): stores a reply in the transaction of its handler's
+// work. The reply and the work are then stored together or not at all.
 //
 //   auto store = std::make_shared<idempotency::DatabaseStore>(database);
 //
 //   Task<Result<Reply>> create(Json<Order> order, FromContext<IdempotentRequest> request, …) {
 //     std::optional<Reply> reply;
+//
 //     auto body = [&](database::Transaction& transaction) -> Task<Result<void>> {
 //       auto made = co_await transaction.execute("INSERT INTO orders …", …);
 //       if (!made) co_return std::unexpected(made.error());
+//
 //       reply = Reply(201)…;
 //       co_return co_await idempotency::keep(transaction, *request, *reply);
 //     };
@@ -16,20 +18,19 @@
 //     …
 //   }
 //
-// The table katana_idempotency is made at the first use. A program whose user of the database may
-// not make tables has migration() among its migrations, and says `make_table = false`.
+// The table katana_idempotency is created at the first use. If the database user may not create
+// tables, add migration() to the program's migrations and set `make_table = false`.
 //
-// Times are those of the server's clock with PostgreSQL, so that instances on several machines
-// agree on leases; with SQLite, whose processes share a machine, of the process's.
+// With PostgreSQL the times come from the server's clock: instances on several machines agree on
+// leases. With SQLite all processes share a machine, and the times come from the process's clock.
 //
 // Borrows    the database, which must outlive it.
 // Thread     any reactor's.
 // Allocates  as the database's calls do, and texts.
 // Fails      Code::unavailable with the database's Error. keep(): Code::already_exists when the
-//            claim was lost: the transaction has to be rolled back, and body() above does so.
-// Invariant  a row is changed by one statement, which finds it by its token. Rows whose time is
-//            over are as good as none; they are deleted 500 at a time, at most 2,000 once a minute,
-//            by who claims a key.
+//            claim was lost. The transaction must then be rolled back, as body() above does.
+// Invariant  one statement changes a row, and finds it by its token. Expired rows count as absent.
+//            Claims delete them, 500 at a time and at most 2,000 once a minute.
 #pragma once
 
 #include <atomic>
@@ -53,9 +54,10 @@ class DatabaseStore final : public Store {
   Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) override;
   Task<Result<void>> release(Claim claim) override;
 
-  // How many rows are gone; call it again while it is expired_rows_max.
+  // The largest number of rows that one call of remove_expired() deletes.
   static constexpr std::int64_t expired_rows_max = 500;
-  // At most expired_rows_max rows whose time is over, in one statement.
+  // Deletes expired rows in one statement, and returns their number. Call it again while it returns
+  // expired_rows_max.
   Task<Result<std::int64_t>> remove_expired();
 
  private:
@@ -68,9 +70,9 @@ class DatabaseStore final : public Store {
   std::atomic<std::int64_t> expired_removed_s_ = 0;
 };
 
-// Of a handler behind an Idempotency with a DatabaseStore of the same database. Does nothing for a
-// request without a key. REQUIRES a reply that is not streamed; its content may have at most
-// Options::reply_bytes_max, else a repetition answers 409.
+// Stores the reply of a handler behind an Idempotency with a DatabaseStore of the same database. It
+// does nothing for a request without a key. REQUIRES a reply that is not streamed. If its body is
+// larger than Options::reply_bytes_max, a repeated request is answered with 409.
 Task<Result<void>> keep(const database::Nestable& transaction, IdempotentRequest request,
                         const Reply& reply);
 

@@ -1,4 +1,4 @@
-// Keys in SQLite: what every store does, and what only one in the database of the work can.
+// Keys in SQLite: the tests for every store, and those for a store in the database of the handler.
 #include "katana/identity/idempotency/database/key_table.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class OrdersInSqlite : public ::testing::Test {
                     "CREATE TABLE orders (id INTEGER PRIMARY KEY, what TEXT NOT NULL);"}}) {
     start();
   }
-  // Another process on the same database: nothing is left in memory.
+  // Acts as another process on the same database: no memory is shared.
   void start() {
     server_.reset();
     Options options;

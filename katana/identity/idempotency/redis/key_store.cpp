@@ -7,7 +7,7 @@
 namespace katana::idempotency {
 namespace {
 
-// fingerprint, token, milliseconds
+// Arguments: fingerprint, token, milliseconds.
 const redis::Script claim_script(R"(
 local old = redis.call('HMGET', KEYS[1], 'fingerprint', 'reply')
 if old[1] then return old end
@@ -15,7 +15,7 @@ redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'token', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return {})");
 
-// token, reply, milliseconds
+// Arguments: token, reply, milliseconds.
 const redis::Script keep_script(R"(
 local old = redis.call('HMGET', KEYS[1], 'token', 'reply')
 if old[1] ~= ARGV[1] or old[2] then return 0 end
@@ -23,7 +23,7 @@ redis.call('HSET', KEYS[1], 'reply', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1)");
 
-// token
+// Arguments: token.
 const redis::Script release_script(R"(
 local old = redis.call('HMGET', KEYS[1], 'token', 'reply')
 if old[1] ~= ARGV[1] or old[2] then return 0 end

@@ -1,19 +1,19 @@
-// RedisStore: keys in Redis, which all instances share.
+// RedisStore: keys in a Redis that all instances share.
 //
 //   auto store = std::make_shared<idempotency::RedisStore>(redis);
 //
-//   PREFIXidempotency:KEY   a hash: fingerprint, token, and reply once it is done
+//   PREFIXidempotency:KEY   a hash: fingerprint, token, and the reply of a finished request
 //
-// Requests whose keys Redis has lost are carried out again: it restarted without persistence,
-// failed over to a replica that was behind, or evicted keys. To prevent that, give it `appendonly
-// yes` and a `maxmemory-policy` of noeviction, or take the database.
+// A request is carried out again if Redis has lost its key. Redis loses keys when it restarts
+// without persistence, fails over to a replica that is behind, or evicts keys. To prevent that, set
+// `appendonly yes` and a `maxmemory-policy` of noeviction, or use the database.
 //
 // Owns       a share of the client.
 // Thread     any reactor's.
-// Allocates  as the client's calls do, and texts.
+// Allocates  texts, and as the calls of the client do.
 // Fails      Code::unavailable with the client's Error.
-// Invariant  a key is changed by one script, which finds it by its token. Redis deletes it when its
-//            lease, or the time of its reply, ends.
+// Invariant  one script changes a key, and finds it by its token. Redis deletes it when its lease,
+//            or the time of its reply, ends.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ namespace katana::idempotency {
 
 class RedisStore final : public Store {
  public:
-  // `prefix`: of the keys, where several programs share a Redis.
+  // `prefix` begins all keys, and keeps programs apart that share a Redis.
   explicit RedisStore(redis::Client client, std::string prefix = "katana:")
       : redis_(std::move(client)), prefix_(std::move(prefix)) {}
 

@@ -39,7 +39,7 @@ Error failed(const database::Error& error) {
   return Error(Code::unavailable, error.describe()).within("the store of sessions failed");
 }
 
-// As text, since the two databases call bytes differently.
+// The record as text, because the databases have different types for bytes.
 std::string record_text(const SessionRecord& record) {
   return encode_base64url(encode_session(record));
 }
@@ -77,13 +77,13 @@ Task<Result<std::optional<StoredSession>>> DatabaseSessionStore::load(SessionKey
   if (!*row) co_return std::nullopt;
   const auto octets = decode_base64url((*row)->record);
   auto record = octets ? decode_session(*octets) : std::nullopt;
-  if (!record) co_return std::nullopt;  // of another version of KATANA
+  if (!record) co_return std::nullopt;  // another version of KATANA wrote it
   record->seen_s = (*row)->seen_s;
   StoredSession found{std::make_shared<const SessionRecord>(*std::move(record)), (*row)->version};
   co_return std::optional<StoredSession>(std::move(found));
 }
 
-// A row whose time was over counts as none, and its place is taken.
+// An expired row counts as missing, and is overwritten.
 Task<Result<bool>> DatabaseSessionStore::create(SessionWrite write) {
   const SessionRecord& record = *write.record;
   co_await remove_some_expired(record.seen_s);
@@ -147,8 +147,8 @@ Task<Result<std::int64_t>> DatabaseSessionStore::remove_all(std::string issuer,
   co_return *gone;
 }
 
-// One statement removes and looks. What it removed says that the kept one was there; where it
-// removed nothing, a second one tells why.
+// One statement checks for the kept session and removes the others. A removed row tells that the
+// kept session exists. If no row was removed, a second statement finds the reason.
 Task<Result<std::optional<std::int64_t>>> DatabaseSessionStore::remove_others(
     std::string issuer, std::string principal, SessionKey kept, std::int64_t version) {
   const std::string owner = owner_text(issuer, principal);
@@ -179,7 +179,8 @@ Task<Result<std::int64_t>> DatabaseSessionStore::remove_expired(std::int64_t now
   co_return *gone;
 }
 
-// One who makes a session does it for all that came in a minute. What fails is done the next time.
+// One new session in each minute removes expired rows for all. After an error the next one tries
+// again.
 Task<void> DatabaseSessionStore::remove_some_expired(std::int64_t now_s) {
   std::int64_t before = expired_removed_s_.load(std::memory_order_relaxed);
   if (now_s - before < removal_period_s ||

@@ -1,19 +1,19 @@
-// DatabaseSessionStore: sessions in a table of the program's database, SQLite or PostgreSQL, which
-// all instances share and which outlives them.
+// DatabaseSessionStore: sessions in a table of the program's database, SQLite or PostgreSQL. All
+// instances share the table, and it outlives them.
 //
 //   auto store = std::make_shared<sessions::DatabaseSessionStore>(database);
 //
-// The table katana_sessions is made at the first use. A program whose user of the database may not
-// make tables has migration() among its migrations, and says `make_table = false`. Ids and
-// principals are there as SHA-256.
+// The table katana_sessions is created at the first use. If the database user may not create
+// tables, add migration() to the program's migrations and set `make_table = false`. Ids and
+// principals are stored as SHA-256.
 //
 // Borrows    the database, which must outlive it.
 // Thread     any reactor's.
 // Allocates  as the database's calls do, and texts.
-// Fails      Code::unavailable with the database's Error, whatever that is.
-// Invariant  a row is changed by one statement, which finds it by its version. Rows whose time is
-//            over are not found; they are deleted 500 at a time, at most 2,000 once a minute, by
-//            who makes a session.
+// Fails      Code::unavailable for every Error of the database.
+// Invariant  one statement changes a row, and finds it by its version. Expired rows are not found.
+//            Requests that make a session delete them, 500 at a time and at most 2,000 once a
+//            minute.
 #pragma once
 
 #include <atomic>
@@ -42,9 +42,10 @@ class DatabaseSessionStore final : public SessionStore {
   Task<Result<std::optional<std::int64_t>>> remove_others(std::string issuer, std::string principal,
                                                           SessionKey kept,
                                                           std::int64_t version) override;
-  // How many rows are gone; call it again while it is expired_rows_max.
+  // The largest number of rows that one call of remove_expired() deletes.
   static constexpr std::int64_t expired_rows_max = 500;
-  // Deletes rows whose time was over at `now_s`.
+  // Deletes rows that were expired at `now_s`, and returns their number. Call it again while it
+  // returns expired_rows_max.
   Task<Result<std::int64_t>> remove_expired(std::int64_t now_s);
 
  private:

@@ -15,7 +15,7 @@ class SessionsInDatabase : public ::testing::Test {
   SessionsInDatabase()
       : store_(std::make_shared<DatabaseSessionStore>(database_.database())),
         server_(service_with(Sessions::in_store({}, store_))) {}
-  // What is in the table: how many rows, or a column of the only one.
+  // The content of the table: the number of rows, or a column of the only row.
   std::string seen(std::string_view what) {
     Router router;
     router.get("/count", [this]() -> Task<Reply> {

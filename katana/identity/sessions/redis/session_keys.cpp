@@ -7,8 +7,8 @@
 namespace katana::sessions {
 namespace {
 
-// ARGV in all of them: prefix, id, and then what each says. Keys of owners are made of what is
-// stored, so they cannot be named beforehand: one server has all keys.
+// ARGV of all scripts: prefix, id, and then the arguments of the script. A script makes the keys of
+// owners from stored values. The caller cannot name them in advance: one server must have all keys.
 const std::string common = R"(
 local prefix, id = ARGV[1], ARGV[2]
 local key = prefix .. 'session:' .. id
@@ -28,7 +28,7 @@ local function put(owner, record, seen, expires, version)
 end
 )";
 
-// owner, record, seen, expires; version that was read, empty: there was none
+// Arguments: owner, record, seen, expires, and the version that was read (empty: no session).
 const redis::Script compare_and_set_script(common + R"(
 local old = redis.call('HMGET', key, 'version', 'owner', 'expires')
 local is_there = old[1] and tonumber(old[3]) > tonumber(ARGV[5])
@@ -43,7 +43,7 @@ if old[2] and old[2] ~= '' and old[2] ~= ARGV[3] then redis.call('ZREM', list_of
 put(ARGV[3], ARGV[4], ARGV[5], ARGV[6], version)
 return 1)");
 
-// seen, expires, version
+// Arguments: seen, expires, version.
 const redis::Script touch_script(common + R"(
 local old = redis.call('HMGET', key, 'seen', 'owner', 'record', 'version', 'expires')
 local seen = tonumber(ARGV[3])
@@ -56,7 +56,7 @@ local owner = redis.call('HGET', key, 'owner')
 if owner and owner ~= '' then redis.call('ZREM', list_of(owner), id) end
 return redis.call('DEL', key))");
 
-// The id is the kept one's, or empty; owner; version of the kept one
+// The id is that of the kept session, or empty. Arguments: owner, version of the kept session.
 const redis::Script remove_all_script(common + R"(
 if id ~= '' and redis.call('HGET', key, 'version') ~= ARGV[4] then return -1 end
 local list, gone = list_of(ARGV[3]), 0
@@ -78,7 +78,7 @@ bool parse(const redis::Reply& field, std::int64_t& value) noexcept {
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
-// Nothing: there is none, it is over, or of another version of KATANA.
+// The stored session; nothing: it is missing, has ended, or another version of KATANA wrote it.
 std::optional<StoredSession> session_of(const redis::Reply& reply, std::int64_t now_s) {
   if (reply.elements().size() != 4) return {};
   std::int64_t seen_s = 0, expires_s = 0, version = 0;

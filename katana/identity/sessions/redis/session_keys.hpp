@@ -1,19 +1,19 @@
-// RedisSessionStore: sessions in Redis, which all instances share.
+// RedisSessionStore: sessions in a Redis that all instances share.
 //
 //   auto store = std::make_shared<sessions::RedisSessionStore>(redis);
 //
 //   PREFIXsession:ID       a hash: record, seen, expires, version, owner
-//   PREFIXsessions:OWNER   the ids of one principal, by when they end
+//   PREFIXsessions:OWNER   a sorted set: the ids of one principal by their end
 //
-// Ids and principals are there as SHA-256. A session that Redis has lost, because it was restarted
-// without persistence or had to evict keys, is over: its user logs in again.
+// Ids and principals are stored as SHA-256. Redis loses sessions when it restarts without
+// persistence, or evicts keys. Their users must log in again.
 //
 // Owns       a share of the client.
 // Thread     any reactor's.
-// Allocates  as the client's calls do, and texts.
-// Fails      Code::unavailable with the client's Error, whatever that is.
+// Allocates  texts, and as the calls of the client do.
+// Fails      Code::unavailable for every Error of the client.
 // Invariant  a session is changed by one script, which finds it by its version. Redis deletes it a
-//            minute after its end; what its end is the caller's clock says.
+//            minute after its end, which the clock of the caller decides.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ namespace katana::sessions {
 
 class RedisSessionStore final : public SessionStore {
  public:
-  // `prefix`: of the keys, where several programs share a Redis.
+  // `prefix` begins all keys, and keeps programs apart that share a Redis.
   explicit RedisSessionStore(redis::Client client, std::string prefix = "katana:")
       : redis_(std::move(client)), prefix_(std::move(prefix)) {}
 

@@ -45,7 +45,7 @@ TEST_F(SessionsInRedis, are_not_found_by_what_is_in_redis_and_go_by_themselves) 
     ASSERT_TRUE(left) << each.text();
     EXPECT_LE(*left, seconds(111));
   }
-  // Ids whose time was over long ago leave the list of their user with the next login.
+  // The next login of a user removes the ids of ended sessions from the list.
   create("old", "ada", -100);
   create("new", "ada", 50);
   for (const redis::Reply& each : keys->elements()) {
