@@ -341,8 +341,8 @@ def heading(load_before):
             "ratio is \"busy\" then; compare latency and system calls. Bursts, which no server can spread, show the"
             " cost.",
             "",
-            "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the same"
-            " bytes and",
+            "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the"
+            " same bytes and",
             "does nothing else. `*` means that the generator was the limit in a round. Rates are then lower bounds, and"
             " latencies",
             "contain its own. The cost of a delivery stands.",
