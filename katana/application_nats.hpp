@@ -1,4 +1,4 @@
-// An application whose processes hear one another by NATS.
+// An application with processes that exchange messages by NATS.
 //
 // Links      app/nats
 #pragma once

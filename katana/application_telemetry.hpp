@@ -1,4 +1,4 @@
-// An application whose requests, statements and own spans are sent to a collector by OTLP.
+// An application that sends its requests, statements and spans to a collector by OTLP.
 //
 // Links      app/telemetry
 #pragma once

@@ -1,4 +1,4 @@
-// The audit log: a chain that nothing can be taken out of unseen.
+// The audit log: a chain in which a removed record is detected.
 //
 // Links      observe/audit
 #pragma once

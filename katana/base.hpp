@@ -1,5 +1,5 @@
-// Values, results and tasks: what every module is written with. Described structs, Patch, Box,
-// Uuid, Timestamp, Decimal, Secret, IpAddress; Result and Error; Task and what waits for several.
+// Values, results and tasks, which every module uses. Described structs, Patch, Box,
+// Uuid, Timestamp, Decimal, Secret, IpAddress; Result and Error; Task and waits for several tasks.
 //
 // Links      base
 #pragma once

@@ -1,4 +1,4 @@
-// A cache in memory, with loads that are made once, and its seam for a second level.
+// A cache in memory that loads each key once, and its interface for a second level.
 //
 // Links      stores/cache
 #pragma once

@@ -1,4 +1,4 @@
-// Rows that have to be there: database::found(), whose Error is 404 for clients.
+// Rows that must exist: database::found() returns an Error that is 404 for clients.
 //
 // Links      stores/database
 #pragma once

@@ -1,4 +1,4 @@
-// Idempotency keys: a request that is sent again is not done again.
+// Idempotency keys: a request that is sent again is not carried out again.
 //
 // Links      identity/idempotency identity/idempotency/database
 #pragma once

@@ -1,5 +1,5 @@
-// The reactor: what a coroutine on it may await, tasks that go on without a request, and protocols
-// on its connections.
+// The reactor: awaitables for its coroutines, tasks that go on without a request, and protocols on
+// its connections.
 //
 // Links      net/reactor net/engine/epoll
 #pragma once

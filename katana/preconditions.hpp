@@ -1,5 +1,5 @@
-// Conditional requests: Preconditions and ResourceVersion, for clients that change what they have
-// read.
+// Conditional requests: Preconditions and ResourceVersion, for clients that change data that they
+// have read.
 //
 //   router.put("/notes/{id}", [&](Path<std::int64_t> id, Preconditions conditions, …) { … });
 //   return json_reply(note).with_version(note.version);

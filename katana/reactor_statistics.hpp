@@ -1,4 +1,4 @@
-// Figures of the reactors of a server, as Observability::ask_reactors() has them.
+// Statistics of the reactors of a server, from Observability::ask_reactors().
 //
 // Links      http/server
 #pragma once

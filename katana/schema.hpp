@@ -1,4 +1,4 @@
-// JSON Schema 2020-12: a schema is read once, and judges values.
+// JSON Schema 2020-12: a schema is compiled once, and validates values.
 //
 // Links      data/schema
 #pragma once

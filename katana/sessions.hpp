@@ -1,5 +1,5 @@
 // Sessions in cookies, in memory, in a database or in Redis (katana/redis_sessions.hpp), and the
-// token of forms.
+// tokens of forms.
 //
 // Links      identity/sessions identity/sessions/database
 #pragma once

@@ -1,4 +1,4 @@
-// Arithmetic of Timestamp, Instant and Duration with one another and with std::chrono.
+// Arithmetic of Timestamp, Instant and Duration with each other and with std::chrono.
 //
 // Links      base
 #pragma once

@@ -1,4 +1,4 @@
-// Traces: spans of a program's own, and the context of traces of other processes.
+// Traces: spans of the program, and the context of traces of other processes.
 //
 // Links      observe/trace
 #pragma once

@@ -1,4 +1,4 @@
-// WebSocket routes: Router::websocket() and what its handlers are given.
+// WebSocket routes: Router::websocket() and the parameters of its handlers.
 //
 // Links      http/server
 #pragma once

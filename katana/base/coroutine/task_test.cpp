@@ -261,7 +261,7 @@ TEST(Task, an_exception_destroys_the_locals_of_every_frame_it_passes) {
   EXPECT_THROW(task.result(), std::runtime_error);
 }
 
-// ---- moving, and who is told at the end ----
+// ---- moves, and the call at the end ----
 
 TEST(Task, may_be_moved_while_it_is_suspended) {
   Gate gate;
@@ -349,7 +349,8 @@ Compiled compile_coroutine(const std::string& parameters) {
 
 TEST(Task, a_coroutine_that_takes_a_borrowed_view_does_not_compile) {
   if (compiler().empty()) GTEST_SKIP() << "no compiler is installed here";
-  // The same source with owned parameters does compile, so what fails is what is said to.
+  // The same source with owned parameters compiles: the borrowed ones are the reason of the
+  // failure.
   const Compiled owned = compile_coroutine("std::string, std::vector<int>&");
   EXPECT_TRUE(owned.good) << owned.output;
   for (const char* const borrowed :

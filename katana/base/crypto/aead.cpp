@@ -15,9 +15,9 @@ namespace katana::crypto {
 namespace {
 
 constexpr std::size_t block_bytes = 16;
-constexpr std::size_t inner_nonce_bytes = 12;  // of AES-GCM, the second half of ours
+constexpr std::size_t inner_nonce_bytes = 12;  // the nonce of AES-GCM, the second half of ours
 
-// A cipher of this thread. It is chosen once: OpenSSL 3 makes its state anew whenever it is named.
+// A cipher of this thread. It is chosen once, because OpenSSL 3 makes a new state at each choice.
 struct CipherContext {
   CipherContext(const char* name, bool encrypts) : context(EVP_CIPHER_CTX_new()) {
     EVP_CIPHER* const cipher = EVP_CIPHER_fetch(nullptr, name, nullptr);
@@ -32,10 +32,11 @@ struct CipherContext {
   ~CipherContext() { EVP_CIPHER_CTX_free(context); }
 
   EVP_CIPHER_CTX* const context;
-  std::uint64_t key_number = 0;  // whose key it has; 0: none
+  std::uint64_t key_number = 0;  // number of its key; 0: none
 };
 
-// AES-256 of whole blocks. `number`: of the key, so that it is set up once in a row.
+// Encrypts whole blocks by AES-256. `number` identifies the key, which is set up only when it
+// changes.
 void encrypt_blocks(const unsigned char* key, std::uint64_t number, const unsigned char* from,
                     std::size_t size, unsigned char* to) noexcept {
   thread_local CipherContext cipher("AES-256-ECB", true);
@@ -58,7 +59,7 @@ EVP_CIPHER_CTX* opening_context() noexcept {
 
 std::uint64_t next_key_number() noexcept {
   static std::atomic<std::uint64_t> last = 0;
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // a number alone
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // only a number: no memory order
 }
 
 const unsigned char* unsigned_of(Bytes octets) noexcept {
@@ -155,7 +156,7 @@ std::optional<std::string> Aead::open(Bytes sealed, Bytes associated) const {
   const bool is_authentic = EVP_DecryptFinal_ex(context, to + text.size(), &written) == 1;
   erase(key);
   if (is_authentic) return plain;
-  erase_secret(plain);  // what was not authenticated must not be seen
+  erase_secret(plain);  // unauthenticated text must not be used
   return std::nullopt;
 }
 

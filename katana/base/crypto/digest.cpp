@@ -11,7 +11,7 @@
 namespace katana::crypto {
 namespace {
 
-// Fetched once: OpenSSL 3 looks an algorithm up by its name for each use of EVP_sha256().
+// Fetched once, because OpenSSL 3 searches an algorithm by its name at each use of EVP_sha256().
 const EVP_MD* md_of(Hash hash) noexcept {
   static const EVP_MD* const fetched[] = {
       EVP_MD_fetch(nullptr, "SHA256", nullptr), EVP_MD_fetch(nullptr, "SHA384", nullptr),
@@ -21,7 +21,7 @@ const EVP_MD* md_of(Hash hash) noexcept {
   return md;
 }
 
-// A context for the calls of this thread, so that a digest allocates nothing.
+// A context for the calls of this thread: a digest then allocates nothing.
 EVP_MD_CTX* scratch() noexcept {
   struct Owner {
     EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -106,7 +106,7 @@ bool Hmac::matches(Bytes message, Bytes mac) const noexcept {
 SecretText hkdf(Hash hash, Bytes secret, Bytes salt, Bytes info, std::size_t size) {
   const std::size_t each = digest_bytes(hash);
   KATANA_REQUIRE(size <= 255 * each);
-  const std::string zeros(each, '\0');  // §2.2: the salt when none is given
+  const std::string zeros(each, '\0');  // the salt if none is given (§2.2)
   const Hmac expand(hash, Hmac(hash, salt.empty() ? Bytes(zeros) : salt).of(secret).bytes());
   std::string made;
   made.reserve(size + each);

@@ -26,8 +26,8 @@ Batch& Block::adopt() {
 }
 
 void Block::drop() noexcept {
-  // acquire, release: the last to let go sees what the others did with the bytes. A block that only
-  // one reactor has ever seen needs no locked instruction.
+  // acquire, release: the last holder sees what the others did with the bytes. A block that only
+  // one reactor has ever used needs no locked instruction.
   if (holders_.load(std::memory_order_acquire) != 1 &&
       holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return;
@@ -37,7 +37,7 @@ void Block::drop() noexcept {
   recycler::release(this, bytes);
 }
 
-// The recycler's classes are powers of two; beyond its largest the heap takes what is asked for.
+// The recycler's classes are powers of two. Larger blocks come from the heap in their exact size.
 std::size_t Block::allocated_bytes() const noexcept {
   const std::size_t bytes = sizeof(Block) + size_;
   return bytes > recycler::recycled_bytes_max ? bytes : std::bit_ceil(bytes);

@@ -11,8 +11,7 @@ namespace katana {
 BlockPool::BlockPool(std::size_t block_bytes, std::size_t capacity)
     : block_bytes_((block_bytes + 15) / 16 * 16), capacity_(capacity), available_(capacity) {
   KATANA_REQUIRE(block_bytes >= sizeof(Free) && capacity > 0);
-  // NORESERVE: the limit is a promise about addresses; memory is used page by page as load asks for
-  // it.
+  // NORESERVE: the limit reserves only addresses. Memory is used page by page with the load.
   void* const memory = mmap(nullptr, block_bytes_ * capacity_, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();

@@ -40,7 +40,7 @@ bool Outbox::refer(Bytes text, Retained& memory) noexcept {
 bool Outbox::refer(const FilePart& part) noexcept {
   if (part.size == 0) return true;
   KATANA_REQUIRE(part.file->descriptor >= 0);
-  // An offset where other segments have an address: nothing reads through it.
+  // A file's offset in place of an address: it is never dereferenced.
   const auto* const offset =
       reinterpret_cast<const char*>(static_cast<std::uintptr_t>(part.offset));
   if (!add_reference({offset, static_cast<std::size_t>(part.size)}, part.file)) return false;

@@ -1,8 +1,8 @@
 // Outbox: bytes that are queued for the other side, in order.
 //
 // Owns       the pooled blocks it took; gives each back once it is sent.
-// Borrows    the arguments of refer(), until advance() passes them; a Retained is told when that
-//            is. The same holds for a file; the engine reads its bytes (front_file()).
+// Borrows    the arguments of refer(), until advance() passes them; then it releases a Retained.
+//            The same holds for a file; the engine reads its bytes (front_file()).
 // Thread     its reactor's only.
 // Allocates  never; takes blocks from the reactor's BlockPool.
 // Fails      when it is full: reserve() is null, write() and refer() are false and write nothing.

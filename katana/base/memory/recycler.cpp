@@ -3,15 +3,15 @@
 namespace katana::recycler::detail {
 namespace {
 
-// A piece begins with a cache line, so that what two threads hand to each other is one line if it
-// fits into one.
+// A piece begins at a cache line. An object that two threads pass to each other is then one line if
+// it fits.
 constexpr std::align_val_t line{64};
 
 constexpr std::uint32_t kept_max(std::size_t index) noexcept {
   return smallest_bytes << index <= small_bytes_max ? kept_small_max : kept_per_class_max;
 }
 
-constinit thread_local bool keeps = false;  // the thread has an Emptier, or had one
+constinit thread_local bool keeps = false;  // true once the thread has made its Emptier
 
 struct Emptier {
   Emptier() noexcept {
@@ -19,7 +19,7 @@ struct Emptier {
     for (std::size_t index = 0; index < class_count; ++index)
       classes[index].capacity = kept_max(index);
   }
-  // A thread that has ended keeps nothing: what is released after this goes to the heap.
+  // A thread that has ended keeps nothing: later releases go to the heap.
   ~Emptier() {
     for (std::size_t index = 0; index < class_count; ++index) {
       SizeClass& list = classes[index];

@@ -35,7 +35,7 @@ Result<void> Registry::apply_overrides() {
       missing += fmt::format("{}'{}'", missing.empty() ? "" : ", ", each.entry.type->name);
       continue;
     }
-    // An alias has the lifetime of what it names, which only the plan knows: it was a singleton's.
+    // Only the plan knows the lifetime of an alias, which is that of its service.
     if (each.keeps_lifetime && !found->alias) each.entry.lifetime = found->lifetime;
     *found = std::move(each.entry);
   }

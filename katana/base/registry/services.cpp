@@ -9,7 +9,7 @@
 namespace katana::registry {
 namespace {
 
-// In the opposite order, so that users of a service go before it.
+// Destroys in reverse order: users of a service are destroyed before it.
 void destroy_all(std::vector<detail::Destroyer>& made) noexcept {
   while (!made.empty()) {
     const detail::Destroyer last = made.back();
@@ -37,7 +37,7 @@ void Services::build_table() {
   shift_ = static_cast<unsigned>(64 - std::countr_zero(size));
   table_.resize(size);
   for (std::uint32_t index = 0; index < entries_.size(); ++index) {
-    // look_up() of what is not there yet ends at the place where it belongs.
+    // look_up() of a type that is not present ends at its free place.
     auto* const place = const_cast<Found*>(look_up(entries_[index].type));
     *place = {entries_[index].type, nullptr, index};
   }
@@ -67,7 +67,7 @@ Result<detail::Made> Services::call_factory(const detail::Entry& entry, Scope* s
     arguments.push_back(*found);
   }
   if (arguments.size() == entry.needs.size()) made = entry.make(arguments);
-  // Transient ones that no factory has taken.
+  // Ends transient services that no factory has taken.
   for (const detail::Made& each : arguments) each.end();
   if (made) return made;
   return std::unexpected(made.error().within(
@@ -76,7 +76,7 @@ Result<detail::Made> Services::call_factory(const detail::Entry& entry, Scope* s
 
 Result<detail::Made> Services::argument(const detail::Need& need, Scope* scope) const {
   const Found* const found = look_up(need.type);
-  if (found->type == nullptr) return detail::Made{};  // an optional one
+  if (found->type == nullptr) return detail::Made{};  // an optional need
   switch (entries_[found->index].lifetime) {
     case Lifetime::singleton: return detail::Made{held_[found->index].object, {}};
     case Lifetime::transient: return call_factory(entries_[found->index], scope);

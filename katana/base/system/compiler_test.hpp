@@ -1,4 +1,4 @@
-// compile(): what the compiler says to a few lines, for tests of what must not compile.
+// compile(): the output of the compiler for a few lines, for tests of code that must not compile.
 //
 // Thread     one.
 // Fails      compiler() is empty where there is none; a test is then skipped.

@@ -12,7 +12,7 @@
 namespace katana {
 namespace {
 
-// The whole of `text` as a number that a CPU or a node may have.
+// Parses the whole of `text` as the number of a CPU or a node.
 std::optional<int> number_of(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -28,7 +28,7 @@ std::optional<std::vector<int>> read_cpu_list(const std::string& file) {
   return parse_cpu_list(line);
 }
 
-// The CPU itself where its siblings are not known.
+// The number of the core; the CPU itself if its siblings are not known.
 int core_of(const std::string& root, int cpu) {
   const auto siblings =
       read_cpu_list(root + "/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
@@ -49,10 +49,10 @@ std::vector<int> node_numbers(const std::string& folder) {
   return numbers;
 }
 
-// The allowed CPUs of a node, those first that share their core with none before them.
+// The allowed CPUs of a node. CPUs that share no core with an earlier one come first.
 std::vector<int> usable_of(const NumaNode& node, const std::vector<int>& allowed) {
-  std::map<int, int> taken;                     // of a core
-  std::vector<std::pair<int, int>> by_sharing;  // how many were before it, its number
+  std::map<int, int> taken;                     // number of taken CPUs of a core
+  std::vector<std::pair<int, int>> by_sharing;  // CPUs before it on the core; its number
   for (const NumaCpu& cpu : node.cpus) {
     if (!std::ranges::binary_search(allowed, cpu.number)) continue;
     by_sharing.emplace_back(taken[cpu.core]++, cpu.number);
@@ -63,7 +63,7 @@ std::vector<int> usable_of(const NumaNode& node, const std::vector<int>& allowed
   return usable;
 }
 
-// One of each in turn, as long as it has some.
+// Takes one of each node in turn, as long as the node has some.
 std::vector<int> dealt(const std::vector<std::vector<int>>& nodes) {
   std::vector<int> order;
   std::size_t longest = 0;
@@ -124,7 +124,7 @@ std::vector<int> allowed_cpus() {
 std::vector<int> place_reactors(unsigned count, const std::vector<int>& allowed,
                                 const NumaNodes& nodes) {
   if (allowed.empty()) return {};
-  std::vector<std::vector<int>> usable;  // by node that has any
+  std::vector<std::vector<int>> usable;  // by node, without empty nodes
   std::size_t found = 0;
   for (const NumaNode& node : nodes) {
     std::vector<int> cpus = usable_of(node, allowed);

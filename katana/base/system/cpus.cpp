@@ -10,7 +10,7 @@ namespace katana {
 namespace detail {
 namespace {
 
-// "max 100000", or microseconds of a period and the period, as cpu.max has them. 0: no limit.
+// The limit in cpu.max: "max 100000", or the microseconds in a period and the period. 0: no limit.
 unsigned limit_of(const std::string& file) {
   std::ifstream stream(file);
   std::int64_t quota_us = 0;
@@ -20,7 +20,7 @@ unsigned limit_of(const std::string& file) {
   return static_cast<unsigned>(std::clamp<std::int64_t>(cpus, 1, CPU_SETSIZE));
 }
 
-// "0::/a/b": the group within the one hierarchy of version 2. Empty: there is none.
+// The group "/a/b" from "0::/a/b", in the hierarchy of version 2. Empty: there is none.
 std::string group_of(const std::string& membership) {
   std::ifstream stream(membership);
   for (std::string line; std::getline(stream, line);) {
@@ -39,7 +39,7 @@ unsigned quota_cpus(const std::string& membership, const std::string& root) {
     if (limit != 0 && (smallest == 0 || limit < smallest)) smallest = limit;
     group.resize(group.rfind('/'));
   }
-  // The root of a container's view has its own file.
+  // The root of a container's view also has the file.
   const unsigned limit = limit_of(root + "/cpu.max");
   return limit != 0 && (smallest == 0 || limit < smallest) ? limit : smallest;
 }
@@ -55,7 +55,7 @@ unsigned usable_cpus() noexcept {
   try {
     const unsigned limit = detail::quota_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
     if (limit != 0) count = std::min(count, limit);
-  } catch (...) {  // for want of memory: then the CPUs alone
+  } catch (...) {  // out of memory: only the CPUs count
     return count;
   }
   return count;

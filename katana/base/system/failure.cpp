@@ -11,7 +11,7 @@ namespace {
 
 constexpr int nesting_max = 16;
 
-// Control characters would begin a new record in a file of lines.
+// Replaces control characters, which could begin a new record in a log file.
 void append_line(std::string& to, Bytes text) {
   for (const char c : text) {
     if (to.size() >= failure_bytes_max) return;
@@ -66,7 +66,7 @@ std::string type_name(const std::exception_ptr& exception) {
     if (type == nullptr) return "unknown";
     const std::unique_ptr<char, decltype(&std::free)> plain(
         abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
-    // std::throw_with_nested makes its own type around the given one.
+    // std::throw_with_nested wraps the given type in another one.
     std::string name = plain != nullptr ? plain.get() : type->name();
     constexpr Bytes wrapped = "std::_Nested_exception<";
     if (name.starts_with(wrapped) && name.ends_with('>')) {

@@ -1,6 +1,6 @@
 // TestFile: an open file without a name, with content that a test gives it.
 //
-// Owns       the file; a test sees who refers to it.
+// Owns       the file; a test sees the references to it.
 // Thread     one.
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-// As unistd.h declares it, whose other calls katana/base does not make.
+// Declared as in unistd.h: katana/base makes no other call of that header.
 extern "C" long syscall(long number, ...) noexcept;
 
 namespace katana {
@@ -14,7 +14,7 @@ static_assert(sizeof(FutexWord) == 4, "the kernel looks at 32 bits");
 
 void futex_wait(const FutexWord& word, std::uint32_t expected, Duration timeout) noexcept {
   const timespec limit{timeout.ns / 1'000'000'000, timeout.ns % 1'000'000'000};
-  // Every result means the same: look again.
+  // All results mean the same: check the word again.
   (void)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected,
                 timeout < Duration{} ? nullptr : &limit, nullptr, 0);
 }

@@ -53,7 +53,7 @@ class HeapCallsTest : public ::testing::Test {
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
-// These too: what a sanitizer brings of them would not go with the delete below.
+// These, too: those of a sanitizer would not match the delete below.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++katana::heap_call_count;
   return std::malloc(bytes != 0 ? bytes : 1);

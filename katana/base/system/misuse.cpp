@@ -22,7 +22,7 @@ std::string describe_thread() {
     text += fmt::format("request {}, ", current_activity->name);
   }
   std::array<char, 16> name{};
-  (void)pthread_getname_np(pthread_self(), name.data(), name.size());  // else it stays empty
+  (void)pthread_getname_np(pthread_self(), name.data(), name.size());  // otherwise it stays empty
   return text + fmt::format("thread {})", name.data());
 }
 

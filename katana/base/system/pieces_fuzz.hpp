@@ -29,7 +29,7 @@ inline std::vector<std::size_t> every_cut_of_short(std::size_t size) {
   return cuts;
 }
 
-// Appends piece after piece to what is pending, and calls take(pending), which erases what it used.
+// Appends piece after piece to the pending bytes, and calls take(pending), which erases used bytes.
 template <class Take>
 void give_in_pieces(Bytes input, std::vector<std::size_t> cuts, const Take& take) {
   std::string pending;

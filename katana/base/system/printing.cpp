@@ -20,7 +20,7 @@
 namespace katana {
 namespace {
 
-// True: it takes at least PIPE_BUF bytes of a pipe, and something of a terminal.
+// True: a pipe accepts at least PIPE_BUF bytes, and a terminal at least one.
 bool is_writable(int descriptor, Duration wait) noexcept {
   pollfd asked = {descriptor, POLLOUT, 0};
   const auto ms = static_cast<int>(std::clamp<std::int64_t>(wait.count_ms(), 0, 60'000));
@@ -33,7 +33,7 @@ bool is_writable(int descriptor, Duration wait) noexcept {
   return false;
 }
 
-// As write() has it; EAGAIN where that would wait.
+// Returns as write() does; EAGAIN if a write() would block.
 ssize_t write_some(int descriptor, mode_t kind, Bytes text, Duration wait) noexcept {
   if (S_ISREG(kind)) return ::write(descriptor, text.data(), text.size());
   if (!is_writable(descriptor, wait)) return -1;
@@ -41,8 +41,8 @@ ssize_t write_some(int descriptor, mode_t kind, Bytes text, Duration wait) noexc
   if (S_ISSOCK(kind)) {
     return ::send(descriptor, text.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL);
   }
-  // Another process may have filled the pipe meanwhile, so the kernel is told not to wait; for a
-  // terminal it knows no such flag.
+  // Another process may have filled the pipe meanwhile. The kernel is therefore told not to wait.
+  // For a terminal no such flag exists.
   const iovec part = {const_cast<char*>(text.data()), size};
   const ssize_t count = ::pwritev2(descriptor, &part, 1, -1, RWF_NOWAIT);
   const bool unknown =
@@ -53,7 +53,7 @@ ssize_t write_some(int descriptor, mode_t kind, Bytes text, Duration wait) noexc
 }  // namespace
 
 std::size_t print_without_waiting(int descriptor, Bytes text, Duration wait_max) noexcept {
-  const int before = errno;  // a signal handler keeps it
+  const int before = errno;  // a signal handler must preserve errno
   struct stat facts{};
   std::size_t done = 0;
   if (::fstat(descriptor, &facts) == 0) {
@@ -89,12 +89,12 @@ void print_soon(int descriptor, std::string text) noexcept {
       }
     }).detach();
   } catch (...) {
-    // Without memory for a thread the line is lost, which is better than to wait for its reader.
+    // Without memory for a thread the line is lost. That is better than to block for its reader.
   }
 }
 
 void print_error_line(Bytes line, Duration wait_max) noexcept {
-  // In one piece where it fits, so that lines of several threads do not mix.
+  // Written in one piece if it fits: lines of several threads then do not mix.
   std::array<char, 1024> copy;
   if (line.size() < copy.size()) {
     std::memcpy(copy.data(), line.data(), line.size());
@@ -117,7 +117,7 @@ bool same_output(int first, int second) noexcept {
 void keep_standard_descriptors() noexcept {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    // The lowest that is free, which is this one.
+    // The lowest free number, which is this descriptor.
     const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY);
     if (opened > STDERR_FILENO) ::close(opened);
   }

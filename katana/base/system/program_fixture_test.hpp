@@ -3,7 +3,7 @@
 // Owns       the process, which ends with it, or with the test that dies, and its folder under
 //            /tmp.
 // Thread     the test's.
-// Fails      throws std::runtime_error with the end of what the program printed.
+// Fails      throws std::runtime_error with the end of the program's output.
 #pragma once
 
 #include <arpa/inet.h>
@@ -51,7 +51,7 @@ class Program {
   }
   ~Program() {
     end(SIGKILL);
-    std::error_code ignored;  // what is left is in the folder for temporary files
+    std::error_code ignored;  // leftovers are in the folder for temporary files
     std::filesystem::remove_all(folder_, ignored);
   }
   Program(const Program&) = delete;
@@ -75,7 +75,7 @@ class Program {
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);
   }
-  // Until somebody accepts connections on that port of this machine.
+  // Waits until a process accepts connections on that port of this machine.
   void await_port(std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;

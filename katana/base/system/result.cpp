@@ -14,7 +14,7 @@ std::string_view code_name(Code code) noexcept {
   return names[static_cast<std::size_t>(code)];
 }
 
-// Written once, before anybody else has it; only the count changes.
+// Written once, before it is shared; only the count changes later.
 struct Error::Detail {
   Detail(Code code_of_all, std::string text, const Detail* wider_of)
       : code(code_of_all), message(std::move(text)), cause(wider_of) {}
@@ -55,7 +55,7 @@ std::string_view Error::message() const noexcept {
 Error Error::within(std::string context) const {
   Error cause = has_detail() ? *this : Error(code(), std::string(code_name(code())));
   const Error wider(new Detail(code(), std::move(context), cause.detail()));
-  cause.word_ = moved_from;  // its share is the wider one's
+  cause.word_ = moved_from;  // the wider error has its share now
   return wider;
 }
 

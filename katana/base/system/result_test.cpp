@@ -46,7 +46,7 @@ TEST(Error, a_wider_error_keeps_the_code_and_names_every_cause_down_to_the_root)
   EXPECT_EQ(outer.code(), Code::permission_denied);
   EXPECT_EQ(outer.message(), "start");
   EXPECT_EQ(outer.describe(), "start: open the database: open 'a.db': permission denied");
-  // The narrower ones stay what they were.
+  // The narrower ones stay unchanged.
   EXPECT_EQ(middle.describe(), "open the database: open 'a.db': permission denied");
   EXPECT_EQ(root.describe(), "open 'a.db': permission denied");
 }

@@ -1,7 +1,7 @@
 // Transcripts: the notation that the cases.md of the machines share, and reading their fences.
 //
 // Thread     any.
-// Fails      read_fences() and number_at() the test; unescape() throws at what it does not know.
+// Fails      read_fences() and number_at() the test; unescape() throws at an unknown escape.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@ namespace katana {
 namespace {
 
 constexpr std::size_t row_indent = 2;
-constexpr std::size_t gap_min = 2;            // between a name and its meaning, at least
-constexpr std::size_t name_columns_max = 26;  // wider ones have a line for themselves
+constexpr std::size_t gap_min = 2;            // smallest gap between a name and its meaning
+constexpr std::size_t name_columns_max = 26;  // wider names have a separate line
 
 }  // namespace
 

@@ -55,7 +55,7 @@ char* put_special(char* at, const char*& from, const char* end) noexcept {
 }  // namespace json_detail
 
 void append_json_text(Text& to, Bytes text) {
-  Text written;  // apart, so that `to` does not grow by the bound
+  Text written;  // separate: `to` must not grow by the bound
   written.resize(json_text_bound(text.size()));
   const char* const end = put_json_text(written.data(), text);
   to.append({written.data(), static_cast<std::size_t>(end - written.data())});

@@ -16,7 +16,7 @@ std::string json_text(Bytes text) {
   return std::string(out.bytes());
 }
 
-// The definition, byte by byte: what the fast path must agree with.
+// The definition, byte by byte, with which the fast path must agree.
 std::string plainly_escaped(Bytes text) {
   std::string out = "x\"";
   while (!text.empty()) {

@@ -38,8 +38,7 @@ void Text::append_to_larger(Bytes bytes) {
 }
 
 Text vformat_text(fmt::string_view pattern, fmt::format_args arguments) {
-  // Formatted on the stack and copied once: character by character into a Text would check its
-  // room for each.
+  // Formatted on the stack and copied once. Otherwise each character would check the capacity.
   fmt::memory_buffer formatted;
   fmt::vformat_to(fmt::appender(formatted), pattern, arguments);
   return Text({formatted.data(), formatted.size()});

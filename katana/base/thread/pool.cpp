@@ -21,7 +21,7 @@
 namespace katana::thread {
 namespace {
 
-// Some milliseconds at most, on a machine that is so busy that workers are interrupted.
+// At most some milliseconds, on a machine so busy that workers are interrupted.
 constexpr int held_rounds_max = 1000;
 
 std::unexpected<Error> wrong(const PoolOptions& options, std::string what) {
@@ -40,7 +40,7 @@ Result<void> check_cpus(const PoolOptions& options) {
   return {};
 }
 
-// Fills in what is 0, and rounds what has to be a power of two.
+// Replaces zeros by defaults, and rounds sizes up to powers of two.
 Result<void> complete(PoolOptions& options) {
   if (options.name.empty()) return wrong(options, "its name is empty: give it one");
   if (options.threads_min == 0) options.threads_min = usable_cpus();
@@ -111,7 +111,7 @@ Result<void> Pool::add_worker() {
   worker.index = index;
   worker.retire = false;
   worker.signal.store(0, std::memory_order_relaxed);
-  // It begins as a searcher, so no other one is woken for what it will find.
+  // It begins as a searcher: no other worker is woken for the work that it will find.
   idle_.fetch_add(one_searching, std::memory_order_seq_cst);
   try {
     worker.thread = quiet_thread([this, &worker] { work(worker); });
@@ -126,12 +126,12 @@ Result<void> Pool::add_worker() {
   threads_.fetch_add(1, std::memory_order_relaxed);
   const std::string number = fmt::format("/{}", index);
   const std::string name = options_.name.substr(0, 15 - number.size()) + number;
-  (void)pthread_setname_np(worker.thread.native_handle(), name.c_str());  // only for people
+  (void)pthread_setname_np(worker.thread.native_handle(), name.c_str());  // only for display
   if (!options_.cpus.empty()) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(options_.cpus[index % options_.cpus.size()], &one);
-    // Was checked at create(). Should the process have lost the CPU since, it runs where it may.
+    // Checked at create(). If the process has lost the CPU since, the thread runs on other CPUs.
     (void)pthread_setaffinity_np(worker.thread.native_handle(), sizeof one, &one);
   }
   return {};
@@ -165,9 +165,9 @@ void Pool::halt() {
     timed_closed_ = true;
     dropped = schedule_.take_all();
   }
-  // From here on no worker is added or retired.
+  // After this no worker is added or removed.
   timer_thread_.stop();
-  // First the lanes, then the mark that lets workers end: what they see empty then stays empty.
+  // First the lanes, then the mark that lets workers end: an empty lane then stays empty.
   for (JobQueue& queue : queues_) queue.close();
   closing_.store(true, std::memory_order_seq_cst);
   for (CapacityWait& wait : capacity_changed_) {
@@ -193,11 +193,11 @@ void Pool::halt() {
 Admission Pool::offer_slowly(const Job& job, Priority priority, WhenFull when_full) {
   // A stopped pool never accepts, and runs nothing here either.
   const auto queue = static_cast<std::size_t>(priority);
-  const bool own_worker = current_ == this;  // it would wait for itself to make room
+  const bool own_worker = current_ == this;  // it would wait for room that only it can make
   if (when_full == WhenFull::wait && !own_worker) return wait_for_capacity(job, queue);
   JobQueue::Push pushed = queues_[queue].push(job, clock_reader());
-  // A slot may be held by a worker that was interrupted while it took a job out. That is soon over,
-  // and is not yet a full queue.
+  // A worker may be interrupted while it takes a job out of a slot. The slot is free soon, and the
+  // queue is not really full.
   for (int round = 0; pushed == JobQueue::Push::full && round < held_rounds_max; ++round) {
     if (queued(queue) >= queues_[queue].size()) break;
     std::this_thread::yield();
@@ -233,8 +233,8 @@ Admission Pool::wait_for_capacity(const Job& job, std::size_t queue) {
         return Admission::stopped;
       case JobQueue::Push::full: break;
     }
-    // Workers say when a quarter of the lane is free, so that a burst costs few wakes. A lane that
-    // does not move so far is looked at again.
+    // Workers signal when a quarter of the lane is free: a burst then costs few wakes. After a
+    // millisecond the lane is checked again.
     futex_wait(wait.epoch, epoch, milliseconds(1));
   }
 }
@@ -289,7 +289,7 @@ void Pool::report_failure(std::exception_ptr failure) noexcept {
     } else {
       print_failure(failure);
     }
-  } catch (...) {  // no one to report to: the job is counted as failed already
+  } catch (...) {  // on_failure threw: the job is counted as failed already
   }
 }
 
@@ -297,7 +297,7 @@ void Pool::print_failure(const std::exception_ptr& failure) {
   constexpr Duration period = seconds(1);
   const std::int64_t now_ns = now().ns;
   std::int64_t next_ns = print_after_ns_.load(std::memory_order_relaxed);
-  // relaxed: both only decide who prints.
+  // relaxed: both only decide which thread prints.
   if (now_ns < next_ns || !print_after_ns_.compare_exchange_strong(next_ns, now_ns + period.ns,
                                                                    std::memory_order_relaxed)) {
     not_printed_.fetch_add(1, std::memory_order_relaxed);
@@ -339,7 +339,7 @@ void detail::FailureSink::report(std::exception_ptr failure) noexcept {
     const std::string line =
         describe({.what = "a job threw", .exception = failure, .place = "a pool that has ended"});
     print_error_line(line);
-  } catch (...) {  // without memory for the line there is none
+  } catch (...) {  // out of memory: no line is printed
   }
 }
 

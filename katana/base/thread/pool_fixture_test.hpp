@@ -34,8 +34,8 @@ inline void wait_until(const std::function<bool()>& condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Jobs that hold the workers they run on until open(). They share what they wait on: the gate may
-// be gone before the last of them has left.
+// Jobs that hold the workers they run on until open(). They share the state on which they wait: the
+// gate may be destroyed before the last of them has left.
 class Gate {
  public:
   ~Gate() { open(); }

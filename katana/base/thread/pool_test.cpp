@@ -291,7 +291,7 @@ TEST(Pool, a_flood_of_urgent_jobs_does_not_starve_the_low_ones) {
 
 TEST(Pool, no_job_waits_behind_a_long_one_while_another_worker_is_idle) {
   const auto pool = make_pool(2);
-  // Both workers are held, so that the worker freed first claims many of what has come since.
+  // Both workers are held. The worker that is freed first then claims many of the later jobs.
   Gate first, second;
   first.hold(*pool);
   second.hold(*pool);
@@ -310,7 +310,7 @@ TEST(Pool, no_job_waits_behind_a_long_one_while_another_worker_is_idle) {
   second.open();
   wait_until([&] { return ran == 200; });
   leave.release();
-  pool->stop(StopMode::graceful);  // before what the job waits on is gone
+  pool->stop(StopMode::graceful);  // before the gate of the job is destroyed
 }
 
 TEST(Pool, a_job_whose_token_was_asked_to_stop_before_it_begins_is_cancelled) {
@@ -442,7 +442,7 @@ TEST(Pool, its_snapshot_counts_waits_and_runs) {
   EXPECT_EQ(shot.busy, microseconds(2'003));
 }
 
-// A line of what the kernel says about a thread: `State`, or how often it was switched.
+// A line of the kernel's status of a thread: `State`, or the number of its switches.
 std::string status_of(int thread, const std::string& name) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/status");
   std::string line;

@@ -52,7 +52,7 @@ void Pool::queue_due(Instant present) {
 }
 
 void Pool::run_timed(const Schedule::Held& entry) {
-  // Whatever the turn comes to, the next one follows.
+  // The next turn follows, however this one ends.
   struct NextTurn {
     Pool& pool;
     const Schedule::Held& entry;
@@ -82,7 +82,7 @@ Duration Pool::busy_until(Instant present) const noexcept {
   return busy;
 }
 
-// Nothing to do, and nothing to take back.
+// True if there is no work, and no worker to remove.
 bool Pool::quiet() const noexcept {
   if (threads_.load(std::memory_order_relaxed) != options_.threads_min || any_work()) return false;
   for (unsigned index = 0; index < options_.threads_max; ++index) {
@@ -93,8 +93,8 @@ bool Pool::quiet() const noexcept {
   return true;
 }
 
-// A pool that is quiet is not scaled, so that it can sleep. A worker that becomes busy says so
-// first and then looks whether scaling rests; here it is the other way round.
+// A quiet pool is not scaled: its timer thread can sleep. A worker that becomes busy notes that
+// first, and then checks whether scaling rests. The order here is the reverse.
 void Pool::scale(Instant present) {
   if (scale_due_ == never) {
     if (scaling_rests_.load(std::memory_order_seq_cst)) return;
@@ -134,7 +134,7 @@ void Pool::scale_down() noexcept {
   {
     const std::lock_guard lock(park_mutex_);
     if (parked_.empty()) return;  // all have found work just now: they are needed
-    worker = parked_.front();     // the one that has slept longest
+    worker = parked_.front();     // the worker that has slept longest
     parked_.erase(parked_.begin());
     idle_.fetch_sub(one_parked, std::memory_order_seq_cst);
   }

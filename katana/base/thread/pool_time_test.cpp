@@ -63,7 +63,7 @@ TEST_F(PoolTime, a_periodic_job_that_takes_longer_than_its_period_leaves_turns_o
   begun.acquire();
   EXPECT_EQ(pool->snapshot().accepted, 2u);
   leave.release();
-  pool->stop(StopMode::graceful);  // before what the job waits on is gone
+  pool->stop(StopMode::graceful);  // before the gate of the job is destroyed
 }
 
 TEST_F(PoolTime, a_periodic_job_that_throws_goes_on) {
@@ -154,7 +154,7 @@ TEST(PoolRealTime, with_the_machine_s_clock_delayed_and_periodic_jobs_come_too) 
   ASSERT_TRUE(often && once);
   done.acquire();
   wait_until([&] { return turns >= 3; });
-  pool->stop(StopMode::graceful);  // before what the jobs refer to is gone
+  pool->stop(StopMode::graceful);  // before the variables of the jobs are destroyed
 }
 
 TEST(Schedule, the_next_turn_keeps_the_rhythm_whatever_was_missed) {

@@ -9,7 +9,7 @@
 namespace katana::thread {
 namespace {
 
-// A claim is a batch: one exchange on the shared head for so many jobs.
+// The jobs of one claim: a claim takes a batch by one exchange on the shared head.
 constexpr std::size_t claim_max = 32;
 static_assert(claim_max <= Claim::count_limit);
 // Each of several workers leaves the others their part, and half of it for the next one.
@@ -71,7 +71,7 @@ bool Pool::search(Worker& worker, Worker::Taken& taken) noexcept {
         return false;
       }
       if (round % search_yield_one_in == 0) {
-        std::this_thread::yield();  // the thread that is about to send may need this very CPU
+        std::this_thread::yield();  // a sending thread may need this CPU
       } else {
         for (int pause = 0; pause < search_pauses; ++pause) relax();
       }
@@ -82,7 +82,7 @@ bool Pool::search(Worker& worker, Worker::Taken& taken) noexcept {
 
 void Pool::leave_search() noexcept {
   const std::uint64_t before = idle_.fetch_sub(one_searching, std::memory_order_seq_cst);
-  // Those who added work while this worker searched have woken no worker.
+  // Threads that added work while this worker searched have woken no worker.
   if (searching(before) == 1 && parked(before) != 0 && any_work()) wake_one();
 }
 
@@ -101,7 +101,7 @@ bool Pool::park(Worker& worker) noexcept {
     const std::lock_guard lock(park_mutex_);
     worker.signal.store(0, std::memory_order_relaxed);
     parked_.push_back(&worker);
-    // It counts as parked before it looks once more: see the essay in pool.hpp.
+    // It counts as parked before it looks once more (see "Awake workers" in pool.hpp).
     idle_.fetch_add(one_parked - one_searching, std::memory_order_seq_cst);
   }
   if (any_work() || closing_.load(std::memory_order_seq_cst)) {
@@ -110,7 +110,7 @@ bool Pool::park(Worker& worker) noexcept {
       idle_.fetch_add(one_searching - one_parked, std::memory_order_seq_cst);
       return true;
     }
-    // Somebody is about to wake this worker, and has counted it as searching.
+    // Another thread is about to wake this worker, and has counted it as searching.
   }
   // acquire: `retire` was written before the signal.
   while (worker.signal.load(std::memory_order_acquire) == 0) futex_wait(worker.signal, 0);
@@ -145,7 +145,7 @@ bool Pool::take(Worker& worker, Worker::Taken& taken) noexcept {
   static_assert(priority_count == 3);
   const bool lowest_first = (worker.picks + 1) % lowest_first_one_in == 0;
   const Claim own(worker.claim.load(std::memory_order_relaxed));
-  // The ordinary case: go on with what is claimed, unless something more urgent has come.
+  // The ordinary case: go on with claimed jobs, unless a more urgent job has arrived.
   if (own.count() != 0 && !lowest_first && !has_more_urgent(own.queue()) &&
       take_own(worker, taken)) {
     ++worker.picks;
@@ -165,7 +165,7 @@ bool Pool::has_more_urgent(std::size_t queue) const noexcept {
                      [](const JobQueue& each) { return !each.looks_empty(); });
 }
 
-// The front of what this worker has claimed, unless thieves were quicker.
+// Takes the first job of this worker's claim, unless thieves were faster.
 bool Pool::take_own(Worker& worker, Worker::Taken& taken) noexcept {
   std::uint64_t word = worker.claim.load(std::memory_order_relaxed);
   while (Claim(word).count() != 0) {
@@ -192,15 +192,15 @@ bool Pool::take_from(Worker& worker, std::size_t queue, Worker::Taken& taken) no
       steal(worker, taken, left_behind_min)) {
     return true;
   }
-  // A second claim has no place: until the first is used up, jobs of other lanes come one by one.
-  // Only its owner adds to a claim, so one that is empty stays so.
+  // A worker has room for one claim. Until it is used up, jobs of other lanes are taken one by one.
+  // Only its owner adds to a claim: an empty one stays empty.
   const bool free = Claim(worker.claim.load(std::memory_order_relaxed)).count() == 0;
   const std::size_t share = single_ ? 1 : claim_share * options_.threads_max;
   std::uint64_t begin;
   const std::size_t count = queues_[queue].claim(free ? claim_max : 1, share, begin);
   if (count == 0) return false;
   if (count > 1) {
-    // seq_cst: before the look at who is parked, as a push is.
+    // seq_cst: ordered before the read of the parked workers, as a push is.
     worker.claim.store(Claim(begin + 1, queue, count - 1).word(),
                        single_ ? std::memory_order_relaxed : std::memory_order_seq_cst);
     if (!single_) notify();
@@ -209,8 +209,8 @@ bool Pool::take_from(Worker& worker, std::size_t queue, Worker::Taken& taken) no
   return true;
 }
 
-// Half of what another worker has claimed and not begun, from the back; if it has been left behind
-// by at least so many positions.
+// Steals half of the jobs that another worker has claimed and not begun, from the back. The claim
+// must be at least `behind_min` positions behind the head.
 bool Pool::steal(Worker& worker, Worker::Taken& taken, std::uint64_t behind_min) noexcept {
   for (unsigned next = 1; next < options_.threads_max; ++next) {
     Worker& victim = workers_[(worker.index + next) % options_.threads_max];
@@ -261,7 +261,7 @@ void Pool::run_job(Worker& worker, Worker::Taken& taken) noexcept {
 }
 
 void Pool::note_busy(Worker& worker) noexcept {
-  // seq_cst: before the look at whether scaling rests; see Pool::scale().
+  // seq_cst: ordered before the check whether scaling rests; see Pool::scale().
   worker.busy_since.store(now().ns, std::memory_order_seq_cst);
   if (scales_ && scaling_rests_.load(std::memory_order_seq_cst) &&
       scaling_rests_.exchange(false, std::memory_order_seq_cst)) {

@@ -164,7 +164,7 @@ TEST(Run, a_coroutine_that_is_destroyed_while_the_message_is_under_way_is_forgot
   EXPECT_EQ(held.use_count(), 1);
 }
 
-// A request whose client left, say.
+// An example is a request of a client that has left.
 TEST(Run, an_exception_of_a_job_whose_coroutine_is_gone_is_reported) {
   std::vector<std::string> reported;
   const auto pool = make_pool({.threads_min = 1, .on_failure = [&](std::exception_ptr failure) {

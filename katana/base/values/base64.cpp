@@ -25,7 +25,7 @@ constexpr DigitValues values_of(Bytes alphabet) {
 constexpr DigitValues standard_values = values_of(standard);
 constexpr DigitValues url_safe_values = values_of(url_safe);
 
-// Without padding.
+// Encodes without padding.
 std::string encode(Bytes octets, Bytes alphabet) {
   std::string text;
   text.reserve((octets.size() + 2) / 3 * 4);
@@ -43,7 +43,7 @@ std::string encode(Bytes octets, Bytes alphabet) {
   return text;
 }
 
-// `text` has no padding. `to` has room for base64url_decoded_bytes_max().
+// Decodes a text without padding. `to` has room for base64url_decoded_bytes_max() bytes.
 std::optional<std::size_t> decode(Bytes text, const DigitValues& values, char* to) noexcept {
   const std::size_t rest = text.size() % 4;
   if (rest == 1) return std::nullopt;

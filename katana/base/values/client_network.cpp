@@ -5,7 +5,7 @@
 namespace katana {
 namespace {
 
-// The IPv4 address that one of IPv6 was made of; otherwise as it is.
+// The IPv4 address from which an IPv6 address was made; otherwise the same address.
 IpAddress plain(const IpAddress& address) noexcept {
   constexpr std::uint64_t translated = 0x0064'ff9b'0000'0000;
   if (address.high() == translated && address.low() >> 32 == 0) {
@@ -17,7 +17,7 @@ IpAddress plain(const IpAddress& address) noexcept {
   return address;
 }
 
-// Without port, brackets and zone.
+// The address in a text, without port, brackets and zone.
 std::optional<IpAddress> address_in(Bytes text) noexcept {
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');

@@ -11,7 +11,7 @@
 namespace katana {
 namespace {
 
-// The digits of a byte and how many there are, so that one copy of four bytes writes any.
+// The digits of a byte, and their number. One copy of four bytes writes any of them.
 struct OctetText {
   std::array<char, 3> digits{};
   char size = 0;
@@ -57,7 +57,7 @@ std::uint64_t word_of(const std::uint8_t* octets) noexcept {
   return word;
 }
 
-// Takes one byte in decimal off the front. A leading zero is refused: some would read it as octal.
+// Removes one decimal byte from the front. A leading zero is refused: some read it as octal.
 std::optional<std::uint32_t> take_octet(Bytes& text) noexcept {
   std::uint32_t value = 0;
   std::size_t size = 0;
@@ -123,7 +123,7 @@ std::optional<Groups> read_groups(Bytes text) noexcept {
     text.remove_prefix(word.size());
     if (text.empty()) break;
     text.remove_prefix(1);
-    if (text.empty()) return std::nullopt;  // it ends with one colon
+    if (text.empty()) return std::nullopt;  // the text ends with one colon
     if (!text.starts_with(':')) continue;
     if (gap) return std::nullopt;
     gap = count;

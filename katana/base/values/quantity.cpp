@@ -5,7 +5,7 @@ namespace {
 
 constexpr bool is_quantity_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// False: the digits say more than a word holds.
+// Appends a digit. False: the number does not fit into 64 bits.
 bool append_decimal(std::uint64_t& value, char digit) noexcept {
   return !__builtin_mul_overflow(value, 10u, &value) &&
          !__builtin_add_overflow(value, static_cast<std::uint64_t>(digit - '0'), &value);

@@ -13,7 +13,7 @@ namespace {
 class SecretFileTest : public testing::Test {
  protected:
   ~SecretFileTest() override {
-    std::error_code ignored;  // a file that stays behind is no failure of what is tested
+    std::error_code ignored;  // a leftover file is no failure of the test
     std::filesystem::remove(path_, ignored);
   }
   const std::string& write(const std::string& text) const {

@@ -30,7 +30,7 @@ bool equal_in_constant_time(Bytes a, Bytes b) noexcept {
   unsigned char difference = 0;
   for (std::size_t index = 0; index < a.size(); ++index) {
     difference |= static_cast<unsigned char>(a[index] ^ b[index]);
-    // The compiler may not find out that the answer is known before the end.
+    // Hides from the compiler that the answer may be known before the end.
     asm volatile("" : "+r"(difference));
   }
   return difference == 0;

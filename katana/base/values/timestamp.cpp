@@ -57,7 +57,7 @@ bool take_offset(Bytes& text, int& offset) noexcept {
   return minutes >= 0;
 }
 
-// Nanoseconds; false when no digit is there. Digits behind the ninth are dropped.
+// The fraction in nanoseconds; false if there is no digit. Digits behind the ninth are dropped.
 bool take_fraction(Bytes& text, std::uint32_t& ns) noexcept {
   std::size_t digits = 0;
   for (; digits < text.size() && is_decimal(text[digits]); ++digits) {

@@ -17,7 +17,7 @@ constexpr std::uint8_t digit_value(char c) noexcept {
   return static_cast<std::uint8_t>(value);
 }
 
-// Version, and variant 0b10.
+// Sets the version, and the variant 0b10.
 void mark(std::array<std::uint8_t, 16>& octets, unsigned version) noexcept {
   octets[6] = static_cast<std::uint8_t>((octets[6] & 0x0f) | version << 4);
   octets[8] = static_cast<std::uint8_t>((octets[8] & 0x3f) | 0x80);

@@ -12,7 +12,7 @@ class Merging {
   Merging(const Origins& fresh_origins, const Origins& old_origins)
       : fresh_origins_(fresh_origins), old_origins_(old_origins) {}
 
-  // Takes over from `fresh` into `value` what has changed and is reloadable.
+  // Copies changed reloadable members from `fresh` to `value`.
   void merge(const Group& group, void* value, const void* fresh, bool reloadable, bool secret);
 
   Reloaded found = {};
@@ -103,7 +103,7 @@ namespace detail {
 
 struct AnyConfig::State {
   std::mutex reload_mutex;
-  std::mutex mutex;  // what follows
+  std::mutex mutex;  // guards the members below
   std::shared_ptr<const Loaded> current;
 };
 
@@ -166,7 +166,7 @@ Result<void> AnyConfig::check(const Loaded& loaded) const {
   return check_ != nullptr ? typed_->judge(check_, loaded.value.value.get()) : Result<void>();
 }
 
-// On the heap: as a local variable g++ 12 takes a part of it for uninitialised.
+// On the heap: g++ 12 warns that a local variable is partly uninitialised.
 Result<std::shared_ptr<AnyConfig::Loaded>> AnyConfig::read() const {
   const Shape shape = composition_->shape();
   Problems problems;

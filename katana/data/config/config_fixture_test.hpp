@@ -79,7 +79,7 @@ class ConfigTest : public testing::Test {
     sources.file = folder + "/katana.yaml";
   }
   ~ConfigTest() override {
-    std::error_code ignored;  // a folder that stays behind is no failure of what is tested
+    std::error_code ignored;  // a leftover folder is no failure of the test
     std::filesystem::remove_all(folder, ignored);
   }
 

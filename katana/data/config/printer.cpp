@@ -15,8 +15,8 @@ void append_comment(std::string& line, const std::string& comment) {
   line += "# " + comment;
 }
 
-// "  port: 8080                # port to listen on"; `before` stands in front, `text` may say
-// nothing.
+// Prints "  port: 8080                # port to listen on". `before` stands in front; `text` may be
+// empty.
 void print_described(std::string& out, const std::string& before, Bytes name, Bytes value,
                      Bytes text) {
   std::string line = before;
@@ -27,7 +27,7 @@ void print_described(std::string& out, const std::string& before, Bytes name, By
   out += line + '\n';
 }
 
-// REQUIRES that `visit` only looks at the elements.
+// Visits the elements of a constant container. REQUIRES that `visit` does not change them.
 void look_into(const Container& container, const void* value, Visitor visit) {
   container.visit(const_cast<void*>(value), visit);
 }
@@ -80,7 +80,7 @@ void print_element_defaults(std::string& out, const Container& container,
   container.make(nullptr, {}, Visitor(print));
 }
 
-// "help; one of on, off; reloadable"
+// The comment of a member: "help; one of on, off; reloadable".
 std::string meaning_of(const Member& member) {
   std::string text(member.help);
   const ScalarType* const scalar = member.type().without_optional().scalar;

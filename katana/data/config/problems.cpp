@@ -8,7 +8,7 @@
 namespace katana::config {
 namespace {
 
-// Whether the place of a problem names the key already.
+// True if the place of a problem already names the key.
 bool names_key(const Origin& origin, Bytes path) noexcept {
   return origin.kind == Origin::Kind::flag ||
          (origin.kind == Origin::Kind::set && *origin.name == path);
@@ -43,7 +43,7 @@ Error Problems::error() const {
   if (count_ == 1) return Error(Code::invalid_argument, lines_.front().text);
   std::vector<const Line*> sorted;
   for (const Line& line : lines_) sorted.push_back(&line);
-  // The address: what is of one line stays in the order in which it was found.
+  // Sorts by address: problems of one line stay in the order in which they were found.
   std::ranges::sort(sorted, {}, [](const Line* line) {
     return std::tuple(line->origin.kind == Origin::Kind::defaulted, line->origin.kind,
                       line->origin.line, line);

@@ -10,7 +10,7 @@
 namespace katana::config {
 namespace {
 
-// Makes the path one step longer, and remembers what is known of secrecy.
+// Adds a step to the path, and keeps whether the value is secret.
 class Step {
  public:
   Step(Reading& reading, Bytes name, Bytes separator, bool secret)
@@ -51,7 +51,7 @@ void read_scalar(Reading& reading, const Node& node, const ScalarType& type, voi
   reading.problem(node, "expected " + words);
 }
 
-// For a list or a dictionary.
+// Reads a list or a dictionary.
 void read_container(Reading& reading, const Node& node, const Type& type, void* value,
                     const Said& said, const Shape& shape) {
   const bool is_list = type.kind == Type::Kind::list;
@@ -97,7 +97,7 @@ void read_optional(Reading& reading, const Node* node, const Type& type, void* v
   }
 }
 
-// `node` is null without a value.
+// Reads a value. `node` is null if there is none.
 void read_value(Reading& reading, const Node* node, const Type& type, void* value, const Said& said,
                 const Shape& shape) {
   if (type.kind == Type::Kind::optional) {

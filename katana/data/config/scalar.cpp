@@ -45,7 +45,7 @@ Digits read_digits(Bytes text, bool& negative, std::uint64_t& magnitude) {
   if (text.starts_with("0x")) base = 16;
   if (text.starts_with("0o")) base = 8;
   if (base != 10) text.remove_prefix(2);
-  // 010 is 8 to some readers of YAML and 10 to others.
+  // Some readers of YAML read 010 as 8, and others as 10.
   if (base == 10 && text.size() > 1 && text.front() == '0') return Digits::none;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), magnitude, base);
@@ -91,7 +91,7 @@ std::string write_name(std::span<const EnumeratorValue> names, std::size_t size,
 }  // namespace detail
 
 std::string quoted_if_needed(Bytes text) {
-  // A subset of what YAML takes as plain text, within lists too.
+  // A subset of YAML's plain text, which is also valid in lists.
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '/' || c == '.' || c == '@' || c == '-' || c == '+';

@@ -11,7 +11,7 @@ void append_quoted(std::string& to, Bytes text) {
   to += quoted.bytes();
 }
 
-// Members of an object of JSON, one after another.
+// Writes the members of a JSON object one after another.
 class SchemaText {
  public:
   void open(Bytes key, char bracket) {

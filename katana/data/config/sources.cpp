@@ -23,7 +23,7 @@ struct FileCloser {
   void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }  // only read
 };
 
-// The file's text. Nothing: a problem was added, or the file may be missing and is.
+// The text of the file. Nothing: a problem was added, or an optional file is missing.
 std::optional<std::string> read_file(const Sources& sources, const Origin& origin,
                                      Problems& problems) {
   errno = 0;
@@ -60,7 +60,7 @@ std::vector<std::string> split_by_points(Bytes text) {
   }
 }
 
-// One value that came by its path.
+// Sets one value by its path.
 class Overlay {
  public:
   Overlay(Node& root, const Shape& shape, Problems& problems)
@@ -113,7 +113,7 @@ class Overlay {
     }
     return text;
   }
-  // Null: the file has something else there, which is reported when that is read.
+  // Null: the file has another kind of value there, which the reader reports.
   static Node* step(Node& node, Bytes key, const Origin& origin) {
     if (node.kind == Node::Kind::nothing) {
       node.kind = Node::Kind::map;

@@ -103,7 +103,7 @@ Result<ByteCount> read_byte_count(Bytes text) {
 
 std::string write_duration(Duration duration) {
   if (duration.ns == 0) return "0s";
-  // The magnitude of the least of all does not fit the type.
+  // The magnitude of the smallest value does not fit the type.
   const auto value = static_cast<std::uint64_t>(duration.ns);
   return duration.ns < 0 ? "-" + write(-value, time_units) : write(value, time_units);
 }

@@ -26,7 +26,7 @@ std::string upper(Bytes text) {
   return made;
 }
 
-// The last word of `text`, taken off it with the '_' in front.
+// Removes the last word of `text` with the '_' in front, and returns it.
 Bytes take_last_word(Bytes& text) noexcept {
   const std::size_t at = text.rfind('_');
   const Bytes word = at == text.npos ? text : text.substr(at + 1);
@@ -48,13 +48,13 @@ bool ends_as_port_of_service(Bytes name) noexcept {
   return is_number(take_last_word(rest)) && take_last_word(rest) == "PORT";
 }
 
-// As Kubernetes and links of Docker name them.
+// True for names that Kubernetes and links of Docker use.
 bool is_named_as_service(Bytes name) noexcept {
   return name.ends_with("SERVICE_HOST") || name.find("SERVICE_PORT") != name.npos ||
          ends_as_port_of_service(name);
 }
 
-// The variable of a key whose names, joined by single underscores, are this text; empty: of none.
+// The variable of the key with this text as its names, joined by single underscores; empty: none.
 std::string meant_variable(const Shape& group, Bytes text, const std::string& before) {
   for (const Shape& member : group.members) {
     const std::string name = upper(member.name);
@@ -107,7 +107,7 @@ VariableKeys keys_of_variable(Bytes name, Bytes prefix, Bytes value, const Shape
   const bool is_whole_group = leads && keys.path.size() == 1 && first->kind == Shape::Kind::group;
   if (leads && !is_whole_group) return keys;
   if (names_group && !is_named_as_service(rest)) return keys;
-  // Noted, and no error: several programs of one container may share their variables.
+  // Only noted: several programs of one container may share their variables.
   const AbsentKey* const absent =
       keys.path.size() > 1 ? shape.find_absent(keys.path.front()) : nullptr;
   if (absent != nullptr) {

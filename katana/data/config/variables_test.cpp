@@ -33,7 +33,7 @@ class VariablesTest : public ConfigTest {
     sources.environment_prefix = "NOTES_";
     sources.environment_names = {{"NOTES_PORT", "network.http.port"}};
   }
-  // Loads, and gives what is noted.
+  // Loads the configuration, and returns its notes.
   std::vector<std::string> notes() {
     const auto config = Config<Program>::load(sources);
     EXPECT_TRUE(config) << config.error().describe();

@@ -248,7 +248,7 @@ TEST(Box, rules_and_the_binary_format_look_inside) {
   EXPECT_FALSE(read_binary<Link>(to_binary(wrong)));
 }
 
-// However deep: what is looked at before it is chosen is bounded by the limit of depth.
+// The look ahead before a choice is bounded by the limit of depth.
 TEST(Box, depth_is_limited) {
   const auto nested = [](int depth) {
     std::string json = R"({"number":0,"next":null})";

@@ -34,7 +34,7 @@ bool BinaryReader::take_varint(std::uint64_t& number) {
     if (left_.empty()) return malformed("it ends within a value");
     const auto octet = static_cast<std::uint8_t>(left_.front());
     left_.remove_prefix(1);
-    // The tenth byte has one bit of 64; and a number has one form, without zeros on top.
+    // The tenth byte has one bit of 64. A number has only one form, without leading zeros.
     if (shift == 63 && octet > 1) return malformed("an integer of more than 64 bits");
     if (octet == 0 && shift != 0) return malformed("an integer that is longer than it need be");
     number |= std::uint64_t{octet & 0x7fu} << shift;

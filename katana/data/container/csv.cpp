@@ -22,7 +22,7 @@ void CsvReader::begin_field() {
   row_.fields_[row_.count_++].clear();
 }
 
-// At the beginning of a field.
+// Takes a character at the beginning of a field.
 bool CsvReader::take_at_begin(char c) {
   if (c == '"') {
     state_ = State::quoted;
@@ -106,7 +106,7 @@ const CsvRow* CsvReader::next() {
       ++row_.number_;
       row_bytes_ = 0;
       begin_field();
-      // It was none.
+      // The bytes were no byte order mark.
       if (at_start && mark_ > 0 && mark_ < byte_order_mark.size()) {
         row_.fields_[0] = byte_order_mark.substr(0, mark_);
         state_ = State::plain;
@@ -130,7 +130,7 @@ const CsvRow* CsvReader::next() {
 void append_csv_field(std::string& to, Bytes field, char separator) {
   const bool is_plain = std::ranges::none_of(
       field, [separator](char c) { return c == separator || c == '"' || c == '\r' || c == '\n'; });
-  // A space at an end is part of a field, and some readers take it away.
+  // A space at an end belongs to the field, but some readers remove it.
   const bool has_edge = field.starts_with(' ') || field.ends_with(' ');
   if (is_plain && !has_edge) {
     to += field;

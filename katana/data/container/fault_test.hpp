@@ -1,4 +1,4 @@
-// fault_in(): what a reader of a format says about some bytes, for tests.
+// fault_in(): the fault that a reader of a format finds in some bytes, for tests.
 //
 // Thread     any.
 // Fails      the test, when the reader's answer and its findings disagree.

@@ -20,7 +20,7 @@ Taken number_of(const FormLeaf* leaf, Number& to) {
   return error == std::errc() && at == end ? Taken::good : Taken::mismatch;
 }
 
-// "1.0" is an integer as it is in JSON Schema, so that a form and a contract agree.
+// "1.0" is an integer, as in JSON Schema: a form and its contract then agree.
 template <class Integer>
 Taken integer_of(const FormLeaf* leaf, Integer& to) {
   const Taken taken = number_of(leaf, to);
@@ -37,7 +37,7 @@ Kinds kinds_of_text(const FormLeaf& leaf) {
   std::uint64_t natural = 0;
   double real = 0;
   if (leaf.text == "true" || leaf.text == "false") kinds |= kinds_of(Kind::boolean);
-  // As it is written: beside text "1.0" is text, beside other numbers it is one of these.
+  // By its form: with a text alternative "1.0" is text; with other numbers it is a number.
   if (number_of(&leaf, integer) == Taken::good) kinds |= kinds_of(Kind::integer);
   if (number_of(&leaf, natural) == Taken::good) kinds |= kinds_of(Kind::natural);
   if (node.take(real) == Taken::good) kinds |= kinds_of(Kind::real);
@@ -95,7 +95,7 @@ Taken FormNode::take(bool& to) const {
 Taken FormNode::take(std::int64_t& to) const { return integer_of(leaf_, to); }
 Taken FormNode::take(std::uint64_t& to) const { return integer_of(leaf_, to); }
 
-// "nan" and "inf" are none: hardly a handler means to compare or to store them.
+// "nan" and "inf" are refused: few handlers expect to compare or store them.
 Taken FormNode::take(double& to) const {
   const Taken taken = number_of(leaf_, to);
   return taken == Taken::good && !std::isfinite(to) ? Taken::mismatch : taken;

@@ -1,4 +1,4 @@
-// Names with brackets: the tree that they make, what is read from it, and how they are written.
+// Names with brackets: the tree that they make, the values that are read from it, and their output.
 #include "katana/data/container/form_read.hpp"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ FormTree tree_of(Pairs pairs) {
   return tree;
 }
 
-// As JSON, or what is wrong, by the names that were sent.
+// The value as JSON, or the mistakes with the names that were sent.
 template <class T>
 std::string read_as(Pairs pairs) {
   const FormTree tree = tree_of(pairs);
@@ -106,7 +106,7 @@ std::string order(Pairs pairs) {
   Order value;
   Findings findings;
   if (!read_form(tree, value, findings)) return read_as<Order>(pairs);
-  // Only what was given.
+  // Only the given members.
   const auto all = read_json<Value>(to_json(value));
   const auto none = read_json<Value>(to_json(Order()));
   Object given;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t shown_bytes_max = 64;
 constexpr std::size_t digits_max = 9;
 
-// "0", "7", "10": as no other text stands for the same number.
+// True for "0", "7", "10": each number has only one form.
 bool is_number(Bytes name) noexcept {
   const bool has_digits = std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
   return has_digits && !name.empty() && name.size() <= digits_max &&
@@ -27,7 +27,7 @@ unsigned number_of(Bytes name) noexcept {
   return number;
 }
 
-// "card", "number" of "card[number]"; nothing: the name is one as it is.
+// The steps of a name: "card", "number" for "card[number]"; nothing: it has no valid brackets.
 std::optional<std::vector<Bytes>> steps_of(Bytes name) {
   const std::size_t first = name.find('[');
   if (first == Bytes::npos || first == 0 || !name.ends_with(']')) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::vector<Bytes>> steps_of(Bytes name) {
     if (rest[0] != '[' || close == Bytes::npos) return std::nullopt;
     const Bytes step = rest.substr(1, close - 1);
     if (step.find('[') != Bytes::npos) return std::nullopt;
-    // One more than there may be is enough to refuse it.
+    // One step more than allowed is enough to refuse the name.
     if (steps.size() <= FormTree::depth_max) steps.push_back(step);
     rest.remove_prefix(close + 1);
   }

@@ -41,7 +41,7 @@ DecimalDigits digits_of(Number number) noexcept {
   return made;
 }
 
-// REQUIRES base and of below 2^64, which digits of doubles and of 64 bits are.
+// REQUIRES that `base` and `of` are below 2^64, as the digits of doubles and 64-bit integers are.
 Wide remainder_of_power(Wide base, unsigned exponent, Wide of) noexcept {
   Wide made = 1 % of;
   for (base %= of; exponent != 0; exponent >>= 1) {
@@ -63,7 +63,8 @@ bool is_multiple(Number number, Number divisor) noexcept {
     const auto shift = static_cast<unsigned>(value.exponent - of.exponent);
     return value.digits % of.digits * remainder_of_power(10, shift, of.digits) % of.digits == 0;
   }
-  // The divisor in units of the value: with so many digits it is above every value.
+  // Scales the divisor to the exponent of the value. Shifted by more than 20 digits it is above any
+  // value.
   const int shift = of.exponent - value.exponent;
   if (shift > 20) return false;
   Wide scaled = of.digits;

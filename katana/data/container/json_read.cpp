@@ -28,7 +28,7 @@ template <Handled T>
 void put(JsonHandle& handle, const T& value) noexcept {
   ::new (handle.storage.data()) T(value);
 }
-// REQUIRES what was put there to be a T.
+// The object in a handle. REQUIRES that it is a T.
 template <Handled T>
 T& get(JsonHandle& handle) noexcept {
   return *std::launder(reinterpret_cast<T*>(handle.storage.data()));
@@ -43,7 +43,7 @@ std::size_t offset_of_bad_utf8(Bytes text) noexcept {
   return offset;
 }
 
-// Where the string begins that does not end, or the control character that stands in one.
+// The place of an unterminated string, or of a control character in a string.
 std::size_t offset_of_bad_string(Bytes text) noexcept {
   std::size_t begin = 0;
   bool is_within = false;
@@ -90,8 +90,8 @@ struct JsonSource::Kept {
   ondemand::document document;
   std::unique_ptr<char[]> copy;
   std::size_t copy_bytes = 0;
-  std::size_t size = 0;           // of the text that is read
-  const char* mistake = nullptr;  // where the text is malformed; null: where the parser stands
+  std::size_t size = 0;           // size of the text that is read
+  const char* mistake = nullptr;  // place of the mistake; null: the place of the parser
   bool in_use = false;
 };
 
@@ -103,7 +103,7 @@ JsonSource::Kept& JsonSource::kept() {
 JsonSource::JsonSource(Findings& findings, const ReadOptions& options)
     : kept_(&kept()),
       owns_kept_(kept_->in_use),
-      // The words have the place, as line and column.
+      // The message has the place, as line and column.
       reading_(findings, options,
                {"JSON", [](const void*) { return std::optional<std::size_t>(); }, this}) {
   if (owns_kept_) kept_ = std::make_unique<Kept>().release();
@@ -153,7 +153,7 @@ bool JsonSource::start(const char* text, std::size_t size) {
   kept_->size = size;
   kept_->mistake = nullptr;
   if (kept_->parser.capacity() < size) {
-    // Doubling, so that texts which grow little by little do not allocate each time.
+    // Doubles the capacity: texts that grow slowly do not allocate each time.
     const std::size_t capacity = std::max<std::size_t>(4096, std::bit_ceil(size));
     if (const auto error = kept_->parser.allocate(capacity)) return refuse_text(error, {});
   }
@@ -196,7 +196,7 @@ bool JsonSource::close() {
 
 Taken JsonSource::malformed_token(int error) {
   if (error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT) {
-    // The parser stands at the begin, and what is missing is missing at the end.
+    // The parser is at the begin, but the missing part belongs to the end.
     const Bytes text(begin_, kept_->size - (is_wrapped_ ? 1 : 0));
     kept_->mistake = begin_ + text.find_last_not_of(json_space) + 1;
   }
@@ -411,7 +411,7 @@ std::string JsonNode::shown() {
   return number_text().substr(0, bytes_max);
 }
 
-// Nothing could be taken: because it is something else, or because it is nothing at all.
+// The reason why no value was taken: it has another kind, or it is malformed.
 Taken JsonNode::unread() {
   const Bytes all = token_trimmed();
   const std::optional<Kind> found = kind();
@@ -429,7 +429,7 @@ Taken JsonNode::number_fault() {
   return found == Kind::integer || found == Kind::real ? Taken::out_of_range : Taken::mismatch;
 }
 
-// A token that was not taken stands where it stood; the iteration goes past it.
+// A token that was not taken stays in its place; the iteration goes past it.
 template <class T>
 Taken JsonNode::take_whole(T& to) {
   const Taken taken = unread();
@@ -449,7 +449,7 @@ std::optional<Kind> JsonNode::kind_among(Kinds wanted) {
 
 Taken JsonNode::container_fault(int error, Kind wanted) {
   const Taken taken = unread();
-  // It begins as it should, so what is wrong comes later.
+  // Its begin is right: the mistake is further behind.
   return taken == Taken::mismatch && kind() == wanted ? source_.malformed_token(error) : taken;
 }
 
@@ -467,7 +467,7 @@ Taken JsonNode::take(Octets& to) {
   return decode_base64(text, to) ? Taken::good : Taken::mismatch;
 }
 
-// REQUIRES kind() to be that of an object.
+// Visits the members. REQUIRES that kind() is that of an object.
 Looked JsonNode::look(MemberVisitor& visitor) {
   Looked looked{.is_malformed = true};
   ondemand::object object;

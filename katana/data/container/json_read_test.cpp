@@ -53,7 +53,7 @@ std::string fault_of(Bytes text, const ReadOptions& options = {}) {
   return read_exactly(text, value, options).words;
 }
 
-// ---- what is read ----
+// ---- accepted text ----
 
 TEST(JsonRead, a_struct_is_filled_in_any_order_of_names) {
   const User user = some_user();
@@ -292,7 +292,7 @@ TEST(JsonRead, of_unknown_names_no_more_is_repeated_than_a_limit) {
   EXPECT_LT(fault_of<Strict>(many + "}").size(), 16u * 160 + 40);
 }
 
-// ---- what is malformed ----
+// ---- malformed text ----
 
 TEST(JsonRead, malformed_text_is_one_finding_whatever_was_found_before) {
   for (const Bytes text : {"",

@@ -200,7 +200,7 @@ bool decode_base64(Bytes text, Octets& to) {
       if (bits > 63) return false;
       group = group << 6 | bits;
     }
-    // Bits that no octet keeps are zero, so that octets have one text only (RFC 4648 §3.5).
+    // Unused bits must be zero: bytes then have only one text (RFC 4648 §3.5).
     if ((group & ((1u << (8 * padding)) - 1)) != 0) return false;
     for (std::size_t octet = 0; octet < 3 - padding; ++octet) {
       to.push_back(static_cast<std::byte>(group >> (16 - 8 * octet)));

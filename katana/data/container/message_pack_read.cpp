@@ -10,7 +10,7 @@
 namespace katana::container::detail {
 namespace {
 
-// How many bytes stand behind a tag of a fixed size, and whether they are an integer with a sign.
+// The number of bytes behind a tag of a fixed size, and whether they are a signed integer.
 struct Width {
   std::uint8_t bytes;
   bool is_signed;
@@ -22,7 +22,7 @@ constexpr std::optional<Width> integer_width(std::uint8_t tag) noexcept {
   return std::nullopt;
 }
 
-// `bytes` bytes, the highest first, with its sign carried up where it has one.
+// Reads a number, the highest byte first, and extends its sign if it has one.
 std::uint64_t number_at(const char* at, Width width) noexcept {
   std::uint64_t bits = 0;
   for (std::uint8_t index = 0; index < width.bytes; ++index) {
@@ -33,7 +33,7 @@ std::uint64_t number_at(const char* at, Width width) noexcept {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
-// How long the length behind a tag of text or bytes is; nothing for other tags.
+// The size of the length behind a tag of text or bytes; nothing for other tags.
 constexpr std::optional<std::uint8_t> length_bytes(std::uint8_t tag, Kind wanted) noexcept {
   if (wanted == Kind::text) {
     if (tag >= 0xa0 && tag <= 0xbf) return 0;
@@ -206,7 +206,7 @@ Taken PackNode::take_count(std::uint8_t fixed, std::uint8_t tag16, std::uint32_t
   return Taken::good;
 }
 
-// REQUIRES kind() to be that of an object.
+// Visits the members. REQUIRES that kind() is that of an object.
 Looked PackNode::look(MemberVisitor& visitor) {
   Looked looked{.is_malformed = true};
   const char* const begin = source_.at();

@@ -1,4 +1,4 @@
-// Lists and dictionaries some of whose items are null.
+// Lists and dictionaries with some null items.
 #include <gtest/gtest.h>
 
 #include <cstdint>

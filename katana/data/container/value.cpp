@@ -8,7 +8,7 @@
 namespace katana::container {
 namespace {
 
-// "~1" is a slash and "~0" a tilde (RFC 6901 §4).
+// Replaces "~1" by a slash and "~0" by a tilde (RFC 6901 §4).
 std::string unescaped_step(Bytes step) {
   std::string name;
   for (std::size_t index = 0; index < step.size(); ++index) {
@@ -90,7 +90,7 @@ bool Object::erase(Bytes name) {
 }
 
 bool Object::has_duplicates() const {
-  // A few are compared each with each; of many that a client sent this would take too long.
+  // A few are compared with each other. For many names of a client this would take too long.
   constexpr std::size_t few = 16;
   if (members_.size() <= few) {
     for (std::size_t one = 0; one < members_.size(); ++one) {

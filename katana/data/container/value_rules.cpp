@@ -17,7 +17,7 @@ Number number_of(const Value& value) noexcept {
   return static_cast<Number>(value.get_real().value_or(0));
 }
 
-// Numbers of all kinds are one type.
+// The rank of a value by its type. Numbers of all kinds are one type.
 int rank_of(const Value& value) noexcept {
   return is_number(value) ? static_cast<int>(Kind::integer) : static_cast<int>(value.kind());
 }

@@ -173,7 +173,7 @@ TEST(Variant, depth_is_limited_before_the_discriminator_too) {
     }
     return json;
   };
-  EXPECT_TRUE(read_json<Shape>(nested(31)));  // 31 folders with a list each, and what is inside
+  EXPECT_TRUE(read_json<Shape>(nested(31)));  // 31 folders with a list each, and the inner value
   const Result<Shape> deep = read_json<Shape>(nested(32));
   ASSERT_FALSE(deep);
   EXPECT_NE(deep.error().describe().find("deep"), std::string::npos) << deep.error().describe();

@@ -9,12 +9,12 @@ namespace katana::schema {
 namespace {
 
 constexpr std::size_t table_max = 64 * 1024;         // states by classes
-constexpr std::size_t table_visits_max = 1'000'000;  // of nodes, to make the table
+constexpr std::size_t table_visits_max = 1'000'000;  // visits of nodes to make the table
 constexpr std::size_t classes_max = 512;
-constexpr std::size_t bytes_per_step = 8;   // of a walk through the table
-constexpr std::size_t visits_per_step = 4;  // of nodes
+constexpr std::size_t bytes_per_step = 8;   // bytes of a walk through the table
+constexpr std::size_t visits_per_step = 4;  // visits of nodes
 
-// The character that the text begins with, taken off; nothing: there is none.
+// Removes the first character of the text, and returns it; nothing: there is none.
 std::optional<char32_t> take_code(Bytes& text) noexcept {
   const auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80) {
@@ -58,7 +58,7 @@ class Automaton::Set {
  private:
   std::vector<Index> marks_;
   std::vector<Index> list_;
-  std::vector<Index> open_;  // of add(), kept for its memory
+  std::vector<Index> open_;  // work list of add(), kept for its memory
   Index round_ = 1;
   bool matches_ = false;
 };
@@ -138,7 +138,7 @@ class Automaton::Building {
     return number;
   }
 
-  // Characters that are in the same sets are of one class.
+  // Puts characters that are in the same sets into one class.
   bool make_classes() {
     std::vector<char32_t>& begins = automaton_.boundaries_;
     begins = {0};

@@ -207,7 +207,7 @@ TEST(Budget, of_a_large_document_is_enough_without_being_given) {
   EXPECT_TRUE(schema.check_json("[" + items + "1]", findings));
 }
 
-// ---- what is remembered, against what is not ----
+// ---- with a memo, and without one ----
 
 class Invention {
  public:

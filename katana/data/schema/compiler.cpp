@@ -27,7 +27,7 @@ constexpr Bytes dialect_2020_12 = "https://json-schema.org/draft/2020-12/schema"
 constexpr Bytes validation_vocabulary = "https://json-schema.org/draft/2020-12/vocab/validation";
 constexpr Bytes assertion_vocabulary =
     "https://json-schema.org/draft/2020-12/vocab/format-assertion";
-constexpr std::size_t depth_max = 256;  // of schemas in one another
+constexpr std::size_t depth_max = 256;  // levels of nested schemas
 
 // The way in which a keyword contains schemas.
 enum class Holds : std::uint8_t { one, list, names };
@@ -54,12 +54,12 @@ constexpr std::pair<Bytes, Holds> keywords_with_schemas[] = {
     {"unevaluatedProperties", Holds::one},
 };
 
-// Thrown within compile() alone, which makes a Result of it.
+// Thrown only within compile(), which converts it to a Result.
 struct Invalid {
   std::string message;
 };
 
-// Where a schema stands.
+// The place of a schema.
 struct Place {
   Resource* resource = nullptr;
   std::string where;
@@ -118,7 +118,7 @@ class Compiler {
     return resource;
   }
 
-  // ---- what has a name, and where everything is ----
+  // ---- names and places ----
 
   void index(const Value& value, Place place, std::size_t depth) {
     if (depth > depth_max) throw Invalid{place.where + ": schemas are nested too deeply"};
@@ -204,7 +204,7 @@ class Compiler {
     if (found == nullptr) {
       throw Invalid{fmt::format("{}/{}: there is nothing at '{}'", place.where, keyword, uri)};
     }
-    // In a place that is no keyword's.
+    // The target is at a place that belongs to no keyword.
     if (!places_.contains(found)) index(*found, {resource, target + "#" + fragment}, 0);
     return *found;
   }
@@ -329,7 +329,7 @@ class Compiler {
       current_->dynamic_references.push_back(
           {is_dynamic ? fragment_of(*given) : std::string(), node_of(initial)});
       if (!is_dynamic) return;
-      // Whichever of them is the outermost: all must be there.
+      // Any of them may be the outermost resource: all must exist.
       for (const auto& [resource, anchors] : dynamic_anchors_) {
         if (const auto found = anchors.find(fragment_of(*given)); found != anchors.end()) {
           (void)node_of(*found->second);
@@ -473,7 +473,8 @@ class Compiler {
     }
   }
 
-  // A property that only the other side sends need not be there, although it is `required`.
+  // True for a property that only the other side sends. It may be missing although it is
+  // `required`.
   bool is_of_other_direction(const Node* property) {
     if (options_.direction == Direction::any || property == nullptr) return false;
     const Bytes mark = options_.direction == Direction::request ? "readOnly" : "writeOnly";

@@ -15,10 +15,10 @@ namespace katana::schema {
 
 namespace {
 
-// PCRE2 counts where it goes back to, not what it passes over from there.
+// PCRE2 counts backtracking points, and not the characters that it passes over from there.
 constexpr std::size_t bytes_passed_per_step = 256;
 constexpr std::uint64_t matches_per_step = 2;
-constexpr std::uint32_t matches_first = 8;         // a limit that most texts need no more than
+constexpr std::uint32_t matches_first = 8;         // a limit that is enough for most texts
 constexpr std::uint32_t matches_max = 16'000'000;  // PCRE2's own is 10,000,000
 // The steps to compile the smallest expression, and the most steps per byte, for nested counts.
 constexpr std::uint64_t steps_of_compiling = 2'000;
@@ -88,7 +88,7 @@ Result<Expression> Expression::compile(Bytes text) {
     code = compile_code(text, true);
     if (!code) return std::unexpected(code.error());
   }
-  // Without it it is interpreted.
+  // Without JIT the expression is interpreted.
   (void)pcre2_jit_compile(static_cast<pcre2_code*>(code->get()), PCRE2_JIT_COMPLETE);
   return Expression(*std::move(code), std::nullopt, is_anchored);
 }
@@ -112,7 +112,7 @@ Found Expression::find_by_code(Bytes text, StepBudget& budget) const {
   }
 }
 
-// Tries again with a higher limit, because PCRE2 does not say how much of one it took.
+// Tries again with a higher limit, because PCRE2 does not report the used part of a limit.
 Found Expression::match_at(Bytes text, std::size_t offset, StepBudget& budget) const {
   static thread_local const Memory memory;
   if (memory.data == nullptr || memory.context == nullptr) return Found::costly;
@@ -121,7 +121,7 @@ Found Expression::match_at(Bytes text, std::size_t offset, StepBudget& budget) c
   bool is_known = false;
   Found found = Found::costly;
   while (!is_known) {
-    // As much as there is: it may be enough.
+    // Uses all that is left: it may be enough.
     limit =
         std::min<std::uint64_t>({limit, matches_max, budget.left() / of_each * matches_per_step});
     if (limit == 0) return (void)budget.take(budget.left() + 1), Found::costly;

@@ -7,7 +7,7 @@
 namespace katana::schema {
 namespace {
 
-constexpr std::size_t tree_depth_max = 64;         // of groups in one another
+constexpr std::size_t tree_depth_max = 64;         // levels of nested groups
 constexpr std::size_t repeats_read_max = 100'000;  // PCRE2 takes 65,535
 
 bool is_digit_sign(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -20,7 +20,7 @@ CharacterSet set_of(std::initializer_list<CharacterSet::Range> ranges) {
   return made;
 }
 
-// \d, \w and \s of ASCII, as PCRE2 has them without PCRE2_UCP; in capitals all others.
+// The sets \d, \w and \s of ASCII, as in PCRE2 without PCRE2_UCP; a capital letter: all others.
 std::optional<CharacterSet> set_of_letter(char letter) {
   switch (letter | 0x20) {
     case 'd': break;
@@ -35,7 +35,7 @@ std::optional<CharacterSet> set_of_letter(char letter) {
   return (letter & 0x20) != 0 ? made : made.complement();
 }
 
-// By recursive descent. Whatever it does not know for certain ends it.
+// Reads by recursive descent. It gives up at any construct that it does not know for certain.
 class TreeReader {
  public:
   explicit TreeReader(Bytes expression) noexcept : left_(expression) {}
@@ -103,8 +103,8 @@ class TreeReader {
     } else {
       return what;
     }
-    (void)take('?');  // as few as possible: whether there is a match does not depend on it
-    // "a++" never goes back, and "a**" is no expression.
+    (void)take('?');  // lazy: it does not change whether there is a match
+    // "a++" never backtracks, and "a**" is no expression.
     if (!left_.empty() && Bytes("+*?{").find(left_.front()) != Bytes::npos) return std::nullopt;
     made.parts.push_back(std::move(what));
     return made;
@@ -128,7 +128,7 @@ class TreeReader {
   std::optional<Tree> group(std::size_t depth) {
     if (left_.starts_with('*')) return std::nullopt;
     if (take('?')) {
-      if (take('<')) {  // a name, unless it looks behind
+      if (take('<')) {  // a name, unless it is a lookbehind
         const std::size_t end = left_.find('>');
         const bool is_name =
             end != Bytes::npos && end != 0 && left_.front() != '=' && left_.front() != '!';
@@ -196,7 +196,7 @@ class TreeReader {
       if (const auto known = set_of_letter(left_[1])) {
         left_.remove_prefix(2);
         set.add(*known);
-        // "[\d-x]": the hyphen is one, which not every reader knows.
+        // "[\d-x]": the hyphen is literal, but not every reader treats it so.
         return !(left_.starts_with('-') && left_.size() > 1 && left_[1] != ']');
       }
     }
@@ -237,7 +237,7 @@ class TreeReader {
     return code;
   }
 
-  // For a character that text can have.
+  // Reads the number of a character that text can have.
   std::optional<char32_t> hexadecimal(std::size_t least, std::size_t most) {
     char32_t code = 0;
     std::size_t count = 0;

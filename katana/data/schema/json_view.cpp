@@ -1,5 +1,5 @@
-// check_json(): instances as simdjson's document has them, so that nothing is built of what is only
-// checked.
+// check_json(): reads instances directly from simdjson's document. Nothing is built from data that
+// is only checked.
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -72,7 +72,7 @@ class JsonView {
     return value;
   }
   std::size_t size() const noexcept {
-    constexpr std::size_t counted_max = 0xffffff;  // simdjson's own count ends there
+    constexpr std::size_t counted_max = 0xffffff;  // the count of simdjson ends there
     std::size_t count = 0;
     if (dom::array items; element_.get_array().get(items) == simdjson::SUCCESS) {
       if (const std::size_t counted = items.size(); counted < counted_max) return counted;
@@ -83,7 +83,7 @@ class JsonView {
     }
     return count;
   }
-  // An element is its document and its place there, and nothing else.
+  // An element consists only of its document and its place there.
   std::uint64_t identity() const noexcept {
     static_assert(std::has_unique_object_representations_v<dom::element>);
     const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(element_);
@@ -118,7 +118,7 @@ class JsonView {
   Bytes text_;
 };
 
-// A name that comes twice somewhere: which of its values counts is for each reader to say.
+// Finds a repeated name in an object. Readers disagree which of its values counts.
 class Names {
  public:
   // False: it found one, and its pointer is in `path`.
@@ -128,7 +128,7 @@ class Names {
   }
 
  private:
-  // The path is made from its end, and only when there is one.
+  // The path is built from its end, and only if a name was found.
   bool look(const JsonView& view, std::string& path) {
     if (view.is_object()) return check_members(view, path);
     std::size_t index = 0;
@@ -172,7 +172,7 @@ class Names {
       const auto found = std::ranges::adjacent_find(names);
       return found == names.end() ? nullptr : &*found;
     }
-    // Names of one mark may be the same; nearly all have a unique one.
+    // Names with the same mark may be equal; nearly all names have a unique mark.
     std::uint64_t marks = 0;
     for (std::size_t at = 0; at < names.size(); ++at) {
       const Bytes name = names[at];
@@ -188,7 +188,7 @@ class Names {
     return nullptr;
   }
 
-  std::vector<Bytes> names_;  // of the objects that are being looked at
+  std::vector<Bytes> names_;  // names of the objects that are searched
 };
 
 // A thread's parser, and a padded copy of the text.
@@ -222,13 +222,13 @@ struct Parser {
   }
 };
 
-// For a number that no double holds: it is too near to 0 rather than too far from it.
+// For a number beyond doubles. True: it is too close to 0; false: it is too large.
 bool is_tiny(Bytes number) noexcept {
   const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
   const Bytes digits = number.substr(0, exponent_at);
   Bytes exponent = number.substr(std::min(exponent_at + 1, number.size()));
   if (exponent.starts_with('+')) exponent.remove_prefix(1);
-  // One of so many digits decides by its sign.
+  // For such a long exponent only its sign matters.
   if (exponent.size() > 9) return exponent.starts_with('-');
   std::int64_t shift = 0;
   std::from_chars(exponent.data(), exponent.data() + exponent.size(), shift);
@@ -285,7 +285,7 @@ std::string with_nearest_numbers(Bytes text) {
   return made;
 }
 
-// With the line and the column, which the reader of containers finds, and simdjson's document not.
+// The message with the line and the column. The reader of containers finds them; simdjson does not.
 std::string malformed_words(Bytes text, const container::ReadOptions& options,
                             simdjson::error_code error) {
   container::Value value;

@@ -9,11 +9,11 @@
 namespace katana::schema {
 namespace {
 
-// Which values of an instance the schema at the other end looks at.
+// The values of an instance to which the schema at the other end applies.
 enum class Way : std::uint8_t {
-  same,   // the same one: $ref, allOf, …
+  same,   // the same value: $ref, allOf, …
   many,   // any of its members or items: items, additionalProperties, …
-  named,  // one that no other named way leads to: a property, a prefix item
+  named,  // a value that no other named way reaches: a property, a prefix item
 };
 struct Edge {
   std::size_t to;
@@ -40,7 +40,7 @@ class Repetition {
         ++ways_in[each.to];
       }
       const auto [same, many, named] = counts;
-      // Two ways may lead to one value, unless both have a name.
+      // Two ways may reach one value, unless both have a name.
       if (same + many + (named != 0 ? 1 : 0) > 1) branches[circle_[at]] = 1;
     }
     for (std::size_t at = 0; at < edges_.size(); ++at) {
@@ -123,7 +123,7 @@ class Repetition {
   Compiled& compiled_;
   std::unordered_map<const Node*, std::size_t> numbers_;
   std::vector<std::vector<Edge>> edges_;  // by the number of a node
-  std::vector<std::size_t> circle_;       // of each: the number of one of its nodes
+  std::vector<std::size_t> circle_;       // circle of each node: the number of one of its nodes
 };
 
 }  // namespace

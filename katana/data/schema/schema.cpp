@@ -10,7 +10,7 @@
 namespace katana::schema {
 namespace {
 
-// About what a value takes as text.
+// The approximate size of a value as text.
 std::size_t bytes_of(const Value& value) noexcept {
   constexpr std::size_t of_a_value = 4;
   std::size_t bytes = of_a_value;

@@ -1,5 +1,5 @@
-// A schema and data, with a line end between them: what is compiled judges a text as it judges what
-// was read of it.
+// The input is a schema and data, with a line end between them. A compiled schema gives the same
+// verdict for a text and for the value that was read from it.
 #include <cstdint>
 #include <string>
 

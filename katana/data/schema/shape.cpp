@@ -64,8 +64,8 @@ void add_once(Nodes& nodes, const Node* node) {
   if (node != nullptr && std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
 }
 
-// Every node that looks at the same place, each once however many ways lead to it, in the order of
-// the schema.
+// Collects all nodes that apply to the same place, in the order of the schema. Each is collected
+// once, however many paths lead to it.
 void collect(const Node* node, Nodes& all) {
   const std::size_t before = all.size();
   add_once(all, node);

@@ -19,7 +19,7 @@ using container::Object;
 
 constexpr std::size_t expansions_max = 256;
 constexpr std::uint64_t steps_of_a_draw = 32;
-constexpr std::size_t places_max = 64;  // in one another, as readers of JSON take them
+constexpr std::size_t places_max = 64;  // levels of nesting that readers of JSON accept
 
 const Value* keyword(const Node& node, Bytes name) {
   const Object* const schema = node.source == nullptr ? nullptr : node.source->get_object();
@@ -89,7 +89,7 @@ void Drawing::expand(const Node& node, Nodes& all, std::size_t depth) {
     if (!choices->empty()) expand(*choose(*choices, depth), all, depth);
   }
   if (node.condition != nullptr) {
-    // With the condition and what follows from it, or without both.
+    // Draws the condition with its consequence, or neither.
     const bool is_met = node.consequence != nullptr && random_.below(2) != 0;
     if (is_met) expand(*node.condition, all, depth);
     const Node* const then = is_met ? node.consequence : node.alternative;
@@ -97,7 +97,7 @@ void Drawing::expand(const Node& node, Nodes& all, std::size_t depth) {
   }
 }
 
-// Deep down something that ends.
+// Chooses a schema; at a great depth one that ends.
 const Node* Drawing::choose(const std::vector<const Node*>& choices, std::size_t depth) {
   if (depth >= options_.depth_max) {
     for (const Node* const each : choices) {
@@ -108,7 +108,7 @@ const Node* Drawing::choose(const std::vector<const Node*>& choices, std::size_t
   return choices[random_.below(choices.size())];
 }
 
-// A value that the schemas name: of `const` and `enum` one that all of them name.
+// Draws a value of `const` and `enum` that all schemas allow.
 std::optional<Value> Drawing::draw_listed(const Nodes& all) {
   std::vector<const Value*> listed;
   for (const Node* const node : all) {
@@ -151,7 +151,7 @@ std::uint8_t Drawing::choose_type(const Nodes& all, std::size_t depth) {
                 keyword(*node, "format") != nullptr;
     has_number |= node->minimum || node->maximum || node->above || node->below || node->multiple_of;
   }
-  // Where several are taken, what the schema has words for.
+  // If several types are accepted, prefers the one with keywords in the schema.
   const std::pair<std::uint8_t, bool> wanted[] = {{object_type, has_properties},
                                                   {array_type, has_items},
                                                   {string_type, has_text},
@@ -171,7 +171,7 @@ std::uint8_t Drawing::choose_type(const Nodes& all, std::size_t depth) {
   const bool has_null = (types & null_type) != 0;
   if (choices.empty() || (has_null && types != all_types && random_.chance(100))) return null_type;
   if (is_deep && has_null) return null_type;
-  // Anything at all: a text, rather than nothing in braces.
+  // Any type is accepted: a text is better than an empty object.
   const std::size_t count = types == all_types ? 1 : choices.size();
   return choices[random_.below(count)];
 }
@@ -234,7 +234,7 @@ Value Drawing::draw_text(const Nodes& all, Bytes name) {
     for (std::size_t tries = 0; tries < 32; ++tries) {
       auto drawn = draw_pattern(pattern, random_, 3 + more_ + tries * 2);
       if (!drawn || !budget_.take(1 + drawn->size())) break;
-      // Where the pattern leaves room for more, as "^[a-z]" does.
+      // The pattern may allow more text behind it, as "^[a-z]" does.
       const std::size_t length = count_code_points(*drawn);
       if (length < least && !pattern.ends_with('$')) drawn->append(least - length, 'a');
       if (fits_all(all, Value(*drawn))) return *std::move(drawn);
@@ -347,7 +347,7 @@ std::vector<std::string> Drawing::choose_names(const Nodes& all, std::size_t dep
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
-  // Fewer of what may be left out, the deeper it is.
+  // Fewer optional members at deeper levels.
   const std::uint32_t chance =
       depth > options_.depth_max ? 0 : options_.optional_per_1024 >> (depth / 2);
   std::size_t required = 0;
@@ -367,7 +367,7 @@ std::vector<std::string> Drawing::choose_names(const Nodes& all, std::size_t dep
       add(each.name);
     }
   }
-  for (std::size_t at = 0; at < names.size(); ++at) {  // which grows
+  for (std::size_t at = 0; at < names.size(); ++at) {  // `names` grows in the loop
     for (const Node* const node : all) {
       for (const DependentNames& each : node->dependent_required) {
         if (each.name != names[at]) continue;
@@ -430,13 +430,13 @@ Value Drawing::draw_object(const Nodes& given, std::size_t depth) {
     least = std::max(least, node->properties_min);
     is_map &= node->properties.empty();
   }
-  // An object of any names is shown with one of them.
+  // An object that accepts any names gets one member.
   const bool has_members = std::ranges::any_of(all, [](const Node* each) {
     return each->additional_properties != nullptr || !each->pattern_properties.empty();
   });
   if (is_map && has_members) least = std::max<std::size_t>(least, 1);
   if (names.size() < least) {
-    // First those that are described.
+    // First the described names.
     for (const Node* const node : all) {
       for (const Property& each : node->properties) {
         const bool is_here = std::ranges::find(names, each.name) != names.end();

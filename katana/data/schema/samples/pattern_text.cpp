@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t text_bytes_max = 64 * 1024;
 constexpr std::size_t depth_max = 64;
 constexpr std::size_t repeats_max = 4096;
-constexpr std::size_t atoms_max = 200'000;  // that are read, again and again where they repeat
+constexpr std::size_t atoms_max = 200'000;  // atoms that are read, counted at each repetition
 
 using Range = std::pair<char32_t, char32_t>;
 using Ranges = std::vector<Range>;
@@ -65,7 +65,7 @@ class Drawer {
   }
 
  private:
-  // Each is read from the same place; the chosen one's text counts.
+  // Each alternative is read from the same place. The text of the chosen one counts.
   bool alternatives(std::string& text, std::size_t depth) {
     if (depth > depth_max) return false;
     std::vector<std::string> drawn;
@@ -181,7 +181,7 @@ class Drawer {
     return pick(text, is_negated ? all_but(ranges) : ranges);
   }
 
-  // A character; none when a set like \d was added instead.
+  // Reads a character; nothing: it added a set such as \d instead.
   std::optional<char32_t> class_item(Ranges& ranges) {
     if (!left_.starts_with('\\')) return code_point();
     if (left_.size() > 1 && left_[1] == 'b') return skip(2), char32_t{8};
@@ -195,7 +195,7 @@ class Drawer {
   bool escape(std::string& text) {
     if (left_.size() < 2) return false;
     if (left_[1] == 'b' || left_[1] == 'B') return skip(2);
-    if (left_[1] >= '1' && left_[1] <= '9') return false;  // refers back
+    if (left_[1] >= '1' && left_[1] <= '9') return false;  // a back reference
     std::optional<char32_t> code;
     if (const auto set = escaped_set(code)) return pick(text, *set);
     if (!code) return false;

@@ -29,7 +29,7 @@ Result<container::Value> Sampler::draw(const Schema& schema, StepBudget& budget)
   std::string fault = "nothing was tried";
   for (std::size_t tries = 0; tries < options_.tries_max; ++tries) {
     SampleOptions options = options_;
-    // In the end with as little as there is: fewer choices, fewer contradictions.
+    // The last tries draw as little as possible: fewer choices, fewer contradictions.
     if (tries > options_.tries_max / 2) options.optional_per_1024 = 0;
     container::Value value = Drawing(random_, options, tries, budget).draw({&schema.root()}, {}, 0);
     container::Findings findings(1);

@@ -69,7 +69,7 @@ bool has(Bytes name, Bytes part) {
   return small.find(part) != std::string::npos;
 }
 
-// By the name of the member; empty: it says nothing.
+// Draws a text by the name of the member; empty: the name is unknown.
 std::string by_name(Bytes name, Random& random) {
   if (has(name, "email") || has(name, "e_mail")) return email(random);
   if (has(name, "url") || has(name, "uri") || has(name, "href") || has(name, "link")) {
@@ -121,7 +121,7 @@ std::string draw_words(Bytes name, std::size_t least, std::size_t most, Random& 
   std::string text = by_name(name, random);
   if (text.size() >= least && text.size() <= most && !text.empty()) return text;
   text.clear();
-  // One to three words, where the bounds leave it open.
+  // One to three words, if the bounds allow that.
   const std::size_t wanted = std::max(least, std::min<std::size_t>(most, random.between(3, 18)));
   while (text.size() < wanted) {
     if (!text.empty()) text += ' ';
