@@ -111,10 +111,11 @@ template <class T, class Unknown>
 std::size_t pointed_heap_bytes(const T& pointer, Unknown& unknown) {
   using Element = typename T::element_type;
   if (pointer == nullptr) return 0;
-  // make_shared() puts the counts of a shared pointer into the same piece. If they have a separate
-  // piece, the result is too small.
-  constexpr std::size_t counts = 16;
-  return allocation_bytes(counts + sizeof(Element)) + count_heap_bytes(*pointer, unknown);
+  std::size_t bytes = allocation_bytes(sizeof(Element)) + count_heap_bytes(*pointer, unknown);
+  // The counts are a separate piece of at most five words, unless make_shared() made the pointer,
+  // which it does not tell.
+  if constexpr (requires { pointer.use_count(); }) bytes += allocation_bytes(40);
+  return bytes;
 }
 
 template <class T, class Unknown>

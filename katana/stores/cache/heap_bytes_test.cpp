@@ -158,6 +158,15 @@ TEST_F(HeapBytesTest, a_hit_allocates_nothing) {
   EXPECT_EQ(heap_bytes_in_use, before);
 }
 
+// libstdc++ has a virtual table, two counts and the pointer in a piece, and a deleter if there is one.
+TEST_F(HeapBytesTest, the_counts_of_a_shared_pointer_are_a_piece) {
+  const std::shared_ptr<int> plain(new int(1));
+  EXPECT_GE(heap_bytes(plain), allocation_bytes(sizeof(int)) + allocation_bytes(8 + 8 + 8));
+  const std::shared_ptr<int> with_deleter(new int(1), +[](int* number) { delete number; });
+  EXPECT_GE(heap_bytes(with_deleter), allocation_bytes(sizeof(int)) + allocation_bytes(4 * 8));
+  EXPECT_EQ(heap_bytes(std::shared_ptr<int>()), 0u);
+}
+
 TEST_F(HeapBytesTest, a_type_may_say_it_of_itself) {
   EXPECT_EQ(heap_bytes(7), 0u);
   EXPECT_EQ(heap_bytes(std::string("short")), 0u);
