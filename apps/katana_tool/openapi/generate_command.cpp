@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "apps/command_line.hpp"
+#include "katana/http/routing/route_pattern.hpp"
 #include "katana/openapi/generate/generator.hpp"
 #include "katana/openapi/generate/names.hpp"
 #include "katana/openapi/requests/request_sampler.hpp"
@@ -116,6 +117,11 @@ int run(GenerateFlags flags) {
   flags.options.source = flags.file.substr(flags.file.rfind('/') + 1);
   flags.options.server = !flags.types_only && !flags.no_server;
   if (flags.types_only) flags.options.client = false;
+  flags.options.check_route = [](Bytes method, Bytes pattern) -> Result<void> {
+    auto shape = katana::detail::shape_of(method, pattern);
+    if (!shape) return std::unexpected(shape.error());
+    return {};
+  };
   flags.options.tests = !flags.tests.empty();
   if (flags.options.tests && !problems.has_errors()) draw_samples(api, flags.options);
   openapi::generate::Generated made;

@@ -204,8 +204,9 @@ void add_operations(const Description& api, const GeneratorOptions& options,
       types.set_tag(file);
       const OperationPlan plan = planner.plan(each, name, file);
       ++generated.operations;
-      if (options.server) servers.try_emplace(file, options, file).first->second.add(plan);
-      if (options.server && options.tests) {
+      const bool is_served = options.server && plan.is_routed;
+      if (is_served) servers.try_emplace(file, options, file).first->second.add(plan);
+      if (is_served && options.tests) {
         tests.try_emplace(file, options, file).first->second.add(plan);
       }
       if (!options.client) continue;

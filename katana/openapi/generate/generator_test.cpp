@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "katana/http/routing/route_pattern.hpp"
 #include "katana/openapi/generate/names.hpp"
 
 namespace katana::openapi::generate {
@@ -287,6 +288,13 @@ TEST(GeneratorTest, a_client_sends_a_parameter_in_a_part_of_a_segment) {
   EXPECT_THAT(files["files_client.cpp"], HasSubstr("call.path(\"major\", major_);"));
 }
 
+// As the router of a server has it.
+Result<void> check_route(Bytes method, Bytes pattern) {
+  auto shape = katana::detail::shape_of(method, pattern);
+  if (!shape) return std::unexpected(shape.error());
+  return {};
+}
+
 TEST(GeneratorTest, a_server_has_a_route_with_text_beside_a_parameter) {
   const std::string text = std::string(head) + R"(paths:
   /accounts/{Sid}.json:
@@ -311,17 +319,41 @@ TEST(GeneratorTest, a_server_has_a_route_with_text_beside_a_parameter) {
   model::Problems problems;
   GeneratorOptions options;
   options.allow_partial = true;
+  options.check_route = check_route;
   const Generated made =
       generate(read_description_text("api.yaml", text, problems), options, problems);
   std::string warnings;
   for (const model::Problem& each : problems.sorted()) warnings += each.describe() + "\n";
-  EXPECT_THAT(warnings, HasSubstr("'/compare/{base}...{head}' has two parameters"));
-  EXPECT_THAT(warnings, HasSubstr("'/accounts#all' has a '#'"));
+  EXPECT_THAT(warnings, HasSubstr("'/compare/{base}...{head}': "));
+  EXPECT_THAT(warnings, HasSubstr("has more than one parameter"));
+  EXPECT_THAT(warnings, HasSubstr("'/accounts#all' has a '#': the server leaves it out"));
   EXPECT_THAT(warnings, Not(HasSubstr("/v{major}")));
   std::string all;
   for (const GeneratedFile& each : made.files) all += each.text;
   EXPECT_THAT(all, HasSubstr("\"/accounts/{Sid}.json\""));
   EXPECT_THAT(all, HasSubstr("\"/v{major}/file-{id}.json\""));
+  // A route that the router refuses would keep all others from being served.
+  EXPECT_THAT(all, Not(HasSubstr("compare(")));
+  EXPECT_THAT(all, Not(HasSubstr("fetch_all(")));
+}
+
+TEST(GeneratorTest, what_the_router_refuses_is_an_error_that_names_the_way_on) {
+  std::string deep;
+  for (int number = 0; number < 40; ++number) deep += fmt::format("/s{}", number);
+  for (const std::string& path : {std::string("/a/{x}{y}"), std::string("/a?b"), deep}) {
+    const std::string text = fmt::format(
+        "{}paths:\n  '{}':\n    get: {{operationId: one, responses: {{'204': {{description: "
+        "x}}}}}}\n",
+        head, path);
+    model::Problems problems;
+    GeneratorOptions options;
+    options.check_route = check_route;
+    (void)generate(read_description_text("api.yaml", text, problems), options, problems);
+    ASSERT_TRUE(problems.has_errors()) << path;
+    EXPECT_THAT(problems.as_error().describe(), HasSubstr(path));
+    EXPECT_THAT(problems.as_error().describe(),
+                HasSubstr("Generate with --allow-partial, and the server leaves it out"));
+  }
 }
 
 TEST(GeneratorTest, a_description_with_one_tag_fills_all_sources_alike) {

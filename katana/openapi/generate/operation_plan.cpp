@@ -102,26 +102,29 @@ void Planner::leave(const model::Location& location, std::string words) {
   }
 }
 
-// A client writes any path; the router's patterns have no '?' and '#', and one parameter in a
-// segment.
-void Planner::check_route(const Operation& operation) {
-  const Bytes path = operation.path;
-  if (const std::size_t at = path.find_first_of("?#"); at != Bytes::npos) {
-    leave(operation.location, fmt::format("the path '{}' has a '{}'", path, path[at]));
-  }
-  std::size_t parameters = 0;  // of the segment
-  for (const char each : path) {
-    if (each == '/') parameters = 0;
-    if (each == '{' && ++parameters == 2) {
-      leave(operation.location,
-            fmt::format("the path '{}' has two parameters in one segment", path));
-    }
+// A client writes any path. The router says which of them it takes.
+void Planner::check_route(OperationPlan& plan) {
+  const Operation& operation = *plan.operation;
+  const std::string path(operation.path);
+  const std::size_t mark = path.find_first_of("?#");
+  Result<void> taken;
+  if (options_.check_route) taken = options_.check_route(operation.method, plan.pattern);
+  if (mark == std::string::npos && taken) return;
+  plan.is_routed = false;
+  std::string words = mark != std::string::npos
+                          ? fmt::format("the path '{}' has a '{}'", path, path[mark])
+                          : fmt::format("the path '{}': {}", path, taken.error().describe());
+  if (options_.allow_partial) {
+    problems_.warning(operation.location, std::move(words) + ": the server leaves it out");
+  } else {
+    problems_.error(operation.location, std::move(words) +
+                                            ". Generate with --allow-partial, and the server "
+                                            "leaves it out");
   }
 }
 
 void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
   const Operation& operation = *plan.operation;
-  if (options_.server) check_route(operation);
   Bytes rest = operation.path;
   std::set<std::string> taken;
   while (!rest.empty()) {
@@ -427,6 +430,7 @@ OperationPlan Planner::plan(const Operation& operation, const std::string& name,
     arguments_.take(taken);
   }
   add_paths(plan, tag);
+  if (options_.server) check_route(plan);
   for (const In in : {In::query, In::header, In::cookie}) add_group(plan, in);
   add_body(plan);
   for (const model::Reply& each : operation.replies) plan.replies.push_back(reply_of(plan, each));

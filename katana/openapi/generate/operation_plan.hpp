@@ -81,6 +81,7 @@ struct OperationPlan {
   std::string reply_type = {};                  // "GetPetReply", of the server
   std::string response_type = {};               // "GetPetResponse", of the client
   std::string pattern = {};                     // of the router
+  bool is_routed = true;                        // false: the router takes no such pattern
   std::vector<PlannedPath> paths = {};          // the first arguments
   std::vector<PlannedGroup> groups = {};        // then these
   PlannedBody body = {};                        // then this
@@ -99,7 +100,7 @@ class Planner {
 
  private:
   void leave(const model::Location& location, std::string words);
-  void check_route(const model::Operation& operation);
+  void check_route(OperationPlan& plan);
   void add_paths(OperationPlan& plan, const std::string& tag);
   void add_group(OperationPlan& plan, model::In in);
   // Its members; false: it is not decoded.

@@ -5,10 +5,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/text/bytes.hpp"
 
 namespace katana::openapi::generate {
 
@@ -32,6 +36,8 @@ struct GeneratorOptions {
   bool group_by_path = false;  // an operation without a tag has its path's first word as one
   // The number of files for the sources of all tags: api.cpp, api_2.cpp, …. At least 1.
   std::size_t sources = 1;
+  // Fails for a pattern that the router of the server refuses. Empty: every pattern is right.
+  std::function<Result<void>(Bytes method, Bytes pattern)> check_route = {};
 };
 
 }  // namespace katana::openapi::generate

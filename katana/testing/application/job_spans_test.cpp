@@ -180,12 +180,12 @@ TEST_F(JobSpansTest, jobs_at_once_do_not_see_one_anothers_spans) {
     }
   });
   app_->advance(seconds(12));
-  for (const std::string name : {"one", "two", "three"}) {
-    const auto runs = named("job " + name);
+  for (const char* const name : {"one", "two", "three"}) {
+    const auto runs = named(std::string("job ") + name);
     ASSERT_THAT(runs, SizeIs(1));
     const auto below = app_->spans().children(runs[0]);
     ASSERT_THAT(below, SizeIs(5)) << app_->spans().describe();
-    for (const CapturedSpan& each : below) EXPECT_EQ(each.name, "step of " + name);
+    for (const CapturedSpan& each : below) EXPECT_EQ(each.name, std::string("step of ") + name);
   }
 }
 
