@@ -170,7 +170,7 @@ TEST_F(ApplicationJobsTest, what_is_wrong_with_jobs_or_their_settings_fails_the_
               HasSubstr("jobs.purge: cron expression '0 25 * * *': hour (position 3): 25 is not "
                         "within 0 to 23"));
   EXPECT_THAT(error_with("", {.one_instance = true}),
-              HasSubstr("job 'purge' runs in one instance only, which needs a lock"));
+              HasSubstr("job 'purge' runs in one instance only and needs a lock"));
   EXPECT_THAT(error_with("jobs: {purge: {retry: {retries_max: 3, delay: 2h, delay_max: 1h}}}\n"),
               HasSubstr("jobs.purge.retry: delay must be above zero, and delay_max not below it"));
   EXPECT_THAT(error_with("jobs: {purge: {schedule: 'TZ=Europe/Atlantis 0 5 * * *'}}\n"),

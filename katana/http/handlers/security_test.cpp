@@ -29,11 +29,10 @@ TEST(Security, a_group_that_denies_by_default_wants_a_policy_for_each_route) {
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().describe(),
             "2 mistakes in the routes:\n"
-            "  route 'GET /api/open': its group denies by default, and no policy says who may use "
-            "it: use(auth::require(…)) before the route is added, or add it by anonymous()\n"
-            "  route 'POST /api/inner/door': its group denies by default, and no policy says who "
-            "may use it: use(auth::require(…)) before the route is added, or add it by "
-            "anonymous()");
+            "  route 'GET /api/open': its group denies by default, and no policy allows anyone. "
+            "use(auth::require(…)) before the route is added, or add it by anonymous()\n"
+            "  route 'POST /api/inner/door': its group denies by default, and no policy allows "
+            "anyone. use(auth::require(…)) before the route is added, or add it by anonymous()");
 }
 
 TEST(Security, a_policy_or_anonymous_is_an_answer) {

@@ -362,7 +362,7 @@ TEST(RouteTableBuilder, refuses_malformed_parameters_and_names_the_segment) {
       {"/{a b}", R"(segment 1 "{a b}" has ' ' in its name; use letters, digits, '_' and '-')"},
       {"/{a..}", R"(segment 1 "{a..}" has '.' in its name; use letters, digits, '_' and '-')"},
       {"/{id", R"(segment 1 "{id" opens a parameter and does not close it; write "{id}")"},
-      {"/{id}/b/{id}", R"(segment 3 "{id}" has the name of segment 1; give it one of its own)"},
+      {"/{id}/b/{id}", R"(segment 3 "{id}" has the name of segment 1; give it another name)"},
       {"/{p...}b", R"(segment 1 "{p...}b" takes the rest of the path, and has text beside it;)"
                    R"( write "{p...}")"},
       {"/a{p...}", R"(segment 1 "a{p...}" takes the rest of the path, and has text beside it;)"
@@ -432,7 +432,7 @@ TEST(RouteTableBuilder, refuses_a_second_route_for_the_same_paths_and_method_nam
 
 TEST(RouteTableBuilder, refuses_a_route_for_an_extension_method) {
   EXPECT_EQ(refusal_of(extension, "/a"),
-            R"(route "/a": only the 9 registered methods have routes of their own; add the pattern)"
+            R"(route "/a": only the 9 registered methods have routes; add the pattern)"
             R"( for any method and read the method in the handler)");
 }
 
