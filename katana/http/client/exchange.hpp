@@ -25,6 +25,7 @@
 
 namespace katana::client {
 
+// A request on its way: its bytes, its call of a connection, and its upload if it has one.
 struct Exchange {
   Exchange(ReactorContext& context, Outgoing request, Call::Wanted wanted, Instant deadline,
            Duration timeout)

@@ -52,8 +52,8 @@ class ReactorStatus;
 
 // Limits of metrics and health checks.
 struct ObservabilityOptions {
-  metrics::RegistryOptions registry = {};
-  metrics::HealthOptions health = {};
+  metrics::RegistryOptions registry = {};  // limits of metrics and their series
+  metrics::HealthOptions health = {};      // timeouts and intervals of checks
   // The time that a scrape waits for the figures of every reactor. After that it reports the last
   // ones.
   Duration scrape_patience = milliseconds(100);
@@ -65,6 +65,7 @@ struct ObservabilityOptions {
 
 class Observability {
  public:
+  // An Error: a metric of the server could not be registered.
   static Result<std::unique_ptr<Observability>> make(ObservabilityOptions options = {});
   ~Observability();
   Observability(const Observability&) = delete;

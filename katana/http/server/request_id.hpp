@@ -34,6 +34,7 @@ constexpr bool is_request_id(Bytes text) noexcept {
   return !text.empty() && text.size() <= request_id_bytes_max && std::ranges::all_of(text, good);
 }
 
+// Makes ids of requests.
 class RequestIds {
  public:
   // Two generators with different seeds do not meet in the life of a program.
