@@ -48,6 +48,8 @@ def test_the_console_can_have_json_lines_alone(tmp_path):
     """Standard error for a platform that collects it; with `off` nothing at all is printed."""
     with Application(tmp_path, "--set", "log.console=json", "--set", "log.levels=info") as app:
         assert app.get("/users/7")[0] == 200
+        app.send_signal(signal.SIGTERM)     # it writes all of its log before it ends
+        assert app.process.wait(SECONDS_MAX) == 0
     lines = [json.loads(line) for line in app.stderr().splitlines()]
     assert any(each["message"].startswith("listening on") for each in lines)
     assert all({"time", "level", "logger", "message"} <= set(each) for each in lines)

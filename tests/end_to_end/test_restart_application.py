@@ -148,8 +148,11 @@ class Recorder:
         return reply.headers.get("Connection", "").lower() == "close"
 
 
-def recorder_of_the_new(port):
-    """A connection to the new process: the old one may still accept for a moment."""
+def recorder_of_the_new(port, old):
+    """A connection to the new process; `old` is one to the process that ends.
+
+    The old process accepts until it drains, and for a moment afterwards."""
+    wait_until(old.drains, lambda: "the old process does not drain")
     found = []
     wait_until(lambda: found.append(Recorder(port)) or not found[-1].drains(), lambda: "the old process accepts still")
     return found[-1]
@@ -172,12 +175,14 @@ def test_old_and_new_process_record_in_turn_in_one_audit_log(tmp_path, engine):
     with Lineage(Restarted(tmp_path, *flags_of(settings))) as lineage:
         for generation in range(2):
             kept = [Recorder(lineage.first.ready["port"]) for _ in range(3)]
+            probe = Recorder(lineage.first.ready["port"])
+            assert not probe.drains()
             for number, each in enumerate(kept):
                 expected.append(f"before-{generation}-{number}")
                 assert not each.record(expected[-1])
             before = lineage.pid
             lineage.restart()
-            new = recorder_of_the_new(lineage.first.ready["port"])
+            new = recorder_of_the_new(lineage.first.ready["port"], probe)
             for number, each in enumerate(kept):
                 expected += [f"new-{generation}-{number}", f"old-{generation}-{number}"]
                 assert not new.record(expected[-2])
