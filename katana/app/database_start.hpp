@@ -6,7 +6,8 @@
 //   stop()    no attempt goes on, and no result is reported any more
 //
 // Owns       a thread, while the database is awaited.
-// Borrows    the objects that its functions use, until stop().
+// Borrows    the objects that its functions use, and the database that start() returned, until
+//            stop().
 // Thread     one; its reports come from its own thread.
 // Allocates  for each attempt.
 // Fails      start(), for an error that waiting cannot mend (any Code but unavailable): a wrong

@@ -97,6 +97,7 @@ TEST_F(DatabaseStartTest, one_that_is_there_is_opened_once) {
   EXPECT_FALSE(start.awaits());
   start.go_on(news());
   EXPECT_EQ(attempts_, 1);
+  start.stop();  // before the database goes
 }
 
 TEST_F(DatabaseStartTest, one_that_is_not_there_is_awaited_and_used_once_it_has_come) {
@@ -112,6 +113,7 @@ TEST_F(DatabaseStartTest, one_that_is_not_there_is_awaited_and_used_once_it_has_
   EXPECT_EQ(told(), "there");
   EXPECT_TRUE(opened->health());
   EXPECT_FALSE(start.awaits());
+  start.stop();  // before the database goes
 }
 
 // Statements are observed from then on.
@@ -125,6 +127,7 @@ TEST_F(DatabaseStartTest, one_that_comes_while_the_program_starts_is_used_when_i
   start.go_on(news());
   EXPECT_EQ(told(), "there");
   EXPECT_TRUE(opened->health());
+  start.stop();  // before the database goes
 }
 
 TEST_F(DatabaseStartTest, what_waiting_cannot_mend_is_an_error_at_once) {
@@ -135,17 +138,20 @@ TEST_F(DatabaseStartTest, what_waiting_cannot_mend_is_an_error_at_once) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().describe(), "wrong password");
   EXPECT_EQ(attempts_, 1);
+  start.stop();  // before the database goes
 }
 
 TEST_F(DatabaseStartTest, what_waiting_cannot_mend_ends_a_wait_too) {
   DatabaseStart start(options(for_long));
-  ASSERT_TRUE(start.start());
+  const auto opened = start.start();
+  ASSERT_TRUE(opened);
   start.go_on(news());
   set([this] {
     code_ = Code::internal;
     why_ = "0002_a.sql was changed";
   });
   EXPECT_EQ(told(), "0002_a.sql was changed");
+  start.stop();  // before the database goes
 }
 
 TEST_F(DatabaseStartTest, a_wait_that_has_an_end_says_how_long_it_was) {
@@ -157,6 +163,7 @@ TEST_F(DatabaseStartTest, a_wait_that_has_an_end_says_how_long_it_was) {
   } else {
     EXPECT_THAT(opened.error().describe(), HasSubstr("(database.start_wait)"));
   }
+  start.stop();  // before the database goes
 }
 
 TEST_F(DatabaseStartTest, without_a_wait_there_is_one_attempt) {
@@ -201,6 +208,7 @@ TEST_F(DatabaseStartTest, a_start_waits_for_migrations_that_it_has_reached) {
   later.join();
   ASSERT_TRUE(opened);
   EXPECT_TRUE(opened->health());
+  start.stop();  // before the database goes
 }
 
 TEST(DatabaseWait, is_as_told_or_for_ever_where_something_restarts_the_program) {

@@ -132,8 +132,8 @@ void Program::add_parts(const CommandLine& line) {
         "database", {"configuration", "log"}, [this] { return start_database(); },
         [this] {
           queues_.close();
+          database_start_.reset();  // its thread refers to the database
           database_.reset();
-          database_start_.reset();
         },
         "Check database.url and database.migrations");
     of_services.emplace_back("database");
