@@ -158,7 +158,8 @@ TEST_F(HeapBytesTest, a_hit_allocates_nothing) {
   EXPECT_EQ(heap_bytes_in_use, before);
 }
 
-// libstdc++ has a virtual table, two counts and the pointer in a piece, and a deleter if there is one.
+// libstdc++ puts a virtual table, two counts and the pointer into a piece, and a deleter if there
+// is one.
 TEST_F(HeapBytesTest, the_counts_of_a_shared_pointer_are_a_piece) {
   const std::shared_ptr<int> plain(new int(1));
   EXPECT_GE(heap_bytes(plain), allocation_bytes(sizeof(int)) + allocation_bytes(8 + 8 + 8));
