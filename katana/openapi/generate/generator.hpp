@@ -41,7 +41,7 @@ struct GeneratedFile {
 struct Generated {
   std::vector<GeneratedFile> files = {};  // by name
   std::vector<GeneratedFile> tests = {};  // by name; for write_new_files()
-  std::size_t operations = 0;             // that have a function and a route; without the server 0
+  std::size_t operations = 0;             // all, also those that the server leaves out
   std::size_t types = 0;                  // that types.hpp declares
 };
 
