@@ -59,7 +59,8 @@ endif()
 if(KATANA_SANITIZE)
   add_compile_options(-fsanitize=${KATANA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${KATANA_SANITIZE})
-elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+endif()
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   # Paths in checks, records and debug information count from the root: two clones build the same archives.
   add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${PROJECT_BINARY_DIR}/=build/)
 endif()
@@ -67,10 +68,12 @@ endif()
 find_program(CCACHE ccache)
 if(CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths below the root count from there: every clone is served by what another has compiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})  # what it asks for with KATANA_PRECOMPILED
-  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+  set(CMAKE_C_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
+  if(KATANA_PRECOMPILED)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/compile-cached ${PROJECT_SOURCE_DIR} ${CCACHE})
+  endif()
 endif()
 
 # One compiler run for several sources of a target: the headers of the standard library, fmt and GoogleTest are read, and

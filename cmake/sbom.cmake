@@ -53,7 +53,7 @@ endforeach()
 if(KATANA_INSTALL_PROGRAMS AND TARGET katana_tool)
   # What the tool links, which is not a component.
   string(APPEND katana_sbom "set(library_CLI11 \"${CLI11_VERSION}\" BSD-3-Clause)\n"
-    "set(libraries_programs fmt simdjson yaml-cpp sqlite3 libpq OpenSSL libargon2 CLI11)\n")
+    "set(libraries_programs fmt simdjson yaml-cpp sqlite3 OpenSSL libargon2 CLI11)\n")
   list(APPEND katana_seen CLI11)
 endif()
 string(APPEND katana_sbom "set(libraries ${katana_seen})\nset(folder ${CMAKE_INSTALL_DATADIR}/sbom)\n")

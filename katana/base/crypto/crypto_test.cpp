@@ -56,6 +56,27 @@ TEST(HmacOf, vectors_are_those_of_rfc_4231) {
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
+// RFC 7914 §11.
+TEST(Pbkdf2, keys_are_those_of_rfc_7914) {
+  std::string key(64, '\0');
+  pbkdf2(Hash::sha256, "passwd", "salt", 1, key);
+  EXPECT_EQ(hex_of(key),
+            "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"
+            "49ca9cccf179b645991664b39d77ef317c71b845b1e30bd509112041d3a19783");
+  pbkdf2(Hash::sha256, "Password", "NaCl", 80000, key);
+  EXPECT_EQ(hex_of(key),
+            "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"
+            "a1d425a1225833549adb841b51c9b3176a272bdebba1d078478f62b397f33c8d");
+}
+
+TEST(Pbkdf2, an_empty_password_is_one_of_no_bytes) {
+  std::string of_null(32, '\0'), of_empty(32, '\0');
+  pbkdf2(Hash::sha256, Bytes(), "salt", 2, of_null);
+  pbkdf2(Hash::sha256, "", "salt", 2, of_empty);
+  EXPECT_EQ(of_null, of_empty);
+  EXPECT_EQ(hex_of(of_empty), "62384466264daadc4144018c6bd864648272b34da8980d31521ffcce92ae003b");
+}
+
 TEST(HmacOf, a_cut_or_changed_mac_does_not_match) {
   const Hmac hmac(Hash::sha256, "key");
   std::string mac(hmac.of("message").bytes());

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -122,6 +123,20 @@ SecretText hkdf(Hash hash, Bytes secret, Bytes salt, Bytes info, std::size_t siz
   erase_secret(made);
   erase_secret(message);
   return key;
+}
+
+void pbkdf2(Hash hash, Bytes password, Bytes salt, std::uint32_t iterations,
+            std::span<char> key) noexcept {
+  constexpr std::size_t size_max = std::numeric_limits<int>::max();
+  KATANA_REQUIRE(iterations > 0 && iterations <= size_max && !key.empty());
+  KATANA_REQUIRE(password.size() <= size_max && salt.size() <= size_max && key.size() <= size_max);
+  // OpenSSL takes a null password for one of another length.
+  const char* const characters = password.empty() ? "" : password.data();
+  KATANA_CHECK(PKCS5_PBKDF2_HMAC(characters, static_cast<int>(password.size()),
+                                 reinterpret_cast<const unsigned char*>(salt.data()),
+                                 static_cast<int>(salt.size()), static_cast<int>(iterations),
+                                 md_of(hash), static_cast<int>(key.size()),
+                                 reinterpret_cast<unsigned char*>(key.data())) == 1);
 }
 
 }  // namespace katana::crypto

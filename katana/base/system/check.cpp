@@ -4,15 +4,14 @@
 
 #include <cstdlib>
 
+#include "katana/base/system/last_words.hpp"
 #include "katana/base/system/misuse.hpp"
-#include "katana/base/system/printing.hpp"
 
 namespace katana::detail {
 
 void check_failed(const char* kind, const char* condition, const char* file, int line) noexcept {
-  print_error_line(fmt::format("katana: {} failed: {} at {}:{}{}", kind, condition, file, line,
-                               describe_thread()),
-                   last_words_max);
+  say_last_words(fmt::format("katana: {} failed: {} at {}:{}{}", kind, condition, file, line,
+                             describe_thread()));
   std::abort();
 }
 

@@ -9,7 +9,7 @@
 
 #include "katana/base/coroutine/activity.hpp"
 #include "katana/base/coroutine/executor.hpp"
-#include "katana/base/system/printing.hpp"
+#include "katana/base/system/last_words.hpp"
 
 namespace katana {
 
@@ -35,7 +35,7 @@ void throw_misuse(Bytes what, Bytes remedy) {
 }
 
 void die_of_misuse(Bytes what, Bytes remedy) noexcept {
-  print_error_line("katana: " + misuse_sentence(what, remedy), last_words_max);
+  say_last_words("katana: " + misuse_sentence(what, remedy));
   std::abort();
 }
 

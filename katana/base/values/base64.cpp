@@ -1,5 +1,6 @@
 #include "katana/base/values/base64.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -25,10 +26,9 @@ constexpr DigitValues values_of(Bytes alphabet) {
 constexpr DigitValues standard_values = values_of(standard);
 constexpr DigitValues url_safe_values = values_of(url_safe);
 
-// Encodes without padding.
-std::string encode(Bytes octets, Bytes alphabet) {
-  std::string text;
-  text.reserve((octets.size() + 2) / 3 * 4);
+// Encodes without padding. `to` has room for the text; returns its size.
+std::size_t encode(Bytes octets, Bytes alphabet, char* to) noexcept {
+  const char* const begin = to;
   for (std::size_t at = 0; at < octets.size(); at += 3) {
     const Bytes part = octets.substr(at, 3);
     std::uint32_t group = 0;
@@ -37,10 +37,10 @@ std::string encode(Bytes octets, Bytes alphabet) {
       group = group << 8 | static_cast<unsigned char>(octet);
     }
     for (std::size_t index = 0; index <= part.size(); ++index) {
-      text.push_back(alphabet[group >> (18 - 6 * index) & 63]);
+      *to++ = alphabet[group >> (18 - 6 * index) & 63];
     }
   }
-  return text;
+  return static_cast<std::size_t>(to - begin);
 }
 
 // Decodes a text without padding. `to` has room for base64url_decoded_bytes_max() bytes.
@@ -83,22 +83,48 @@ std::optional<std::string> decode_text(Bytes text, const DigitValues& values) {
   return octets;
 }
 
-}  // namespace
-
-std::string encode_base64(Bytes octets) {
-  std::string text = encode(octets, standard);
-  text.append((4 - text.size() % 4) % 4, '=');
-  return text;
-}
-
-std::optional<std::string> decode_base64(Bytes text) {
+// Nothing if it is not padded as an encoder does it.
+std::optional<Bytes> without_padding(Bytes text) noexcept {
   if (text.size() % 4 != 0) return std::nullopt;
   if (text.ends_with('=')) text.remove_suffix(1);
   if (text.ends_with('=') && text.size() % 4 == 3) text.remove_suffix(1);
-  return decode_text(text, standard_values);
+  return text;
 }
 
-std::string encode_base64url(Bytes octets) { return encode(octets, url_safe); }
+}  // namespace
+
+std::string encode_base64(Bytes octets) {
+  std::string text(base64_text_bytes(octets.size()), '=');
+  encode(octets, standard, text.data());
+  return text;
+}
+
+Bytes encode_base64(Bytes octets, std::span<char> to) noexcept {
+  const std::size_t size = base64_text_bytes(octets.size());
+  KATANA_REQUIRE(to.size() >= size);
+  std::fill_n(to.data() + encode(octets, standard, to.data()), (3 - octets.size() % 3) % 3, '=');
+  return {to.data(), size};
+}
+
+std::optional<std::string> decode_base64(Bytes text) {
+  const std::optional<Bytes> bare = without_padding(text);
+  return bare ? decode_text(*bare, standard_values) : std::nullopt;
+}
+
+std::optional<Bytes> decode_base64(Bytes text, std::span<char> to) noexcept {
+  const std::optional<Bytes> bare = without_padding(text);
+  if (!bare) return std::nullopt;
+  KATANA_REQUIRE(to.size() >= base64url_decoded_bytes_max(bare->size()));
+  const auto size = decode(*bare, standard_values, to.data());
+  if (!size) return std::nullopt;
+  return Bytes(to.data(), *size);
+}
+
+std::string encode_base64url(Bytes octets) {
+  std::string text(base64_text_bytes(octets.size()), '=');
+  text.resize(encode(octets, url_safe, text.data()));
+  return text;
+}
 
 std::optional<std::string> decode_base64url(Bytes text) {
   return decode_text(text, url_safe_values);

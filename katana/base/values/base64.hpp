@@ -21,6 +21,15 @@ namespace katana {
 std::string encode_base64(Bytes octets);
 std::optional<std::string> decode_base64(Bytes text);
 
+// The number of characters of the padded text of so many bytes.
+constexpr std::size_t base64_text_bytes(std::size_t octets) noexcept {
+  return (octets + 2) / 3 * 4;
+}
+// The same in memory of the caller, without an allocation. Each returns the written part. `to` has
+// room for base64_text_bytes(), and for three bytes for each four characters of `text`.
+Bytes encode_base64(Bytes octets, std::span<char> to) noexcept;
+std::optional<Bytes> decode_base64(Bytes text, std::span<char> to) noexcept;
+
 // §5, without padding (RFC 7515 §2).
 std::string encode_base64url(Bytes octets);
 std::optional<std::string> decode_base64url(Bytes text);

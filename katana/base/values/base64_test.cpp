@@ -42,6 +42,8 @@ TEST(Base64, what_no_encoder_makes_is_refused) {
   for (const Bytes text : {"Z", "Zg", "Zg=", "Zg===", "=", "====", "Zh==", "Zm9=", "Zm 9v",
                            "Zm9v\n", "Z=g=", "Zm9v====", "Zg==Zg=="}) {
     EXPECT_EQ(decode_base64(text), std::nullopt) << text;
+    std::array<char, 16> memory;
+    EXPECT_EQ(decode_base64(text, memory), std::nullopt) << text;
   }
   for (const Bytes text : {"Z", "Zg==", "Zh", "Zm9", "Zm 9v", "Zm9v=", "Zm9vY", "\xc3\xa4"}) {
     EXPECT_EQ(decode_base64url(text), std::nullopt) << text;
@@ -56,6 +58,9 @@ TEST(Base64, every_octet_comes_back_at_every_length) {
     EXPECT_EQ(decode_base64(encode_base64(part)), part);
     std::array<char, 300> memory;
     EXPECT_EQ(decode_base64url(encode_base64url(part), memory), part);
+    std::array<char, 400> text;
+    EXPECT_EQ(encode_base64(part, text), encode_base64(part));
+    EXPECT_EQ(decode_base64(encode_base64(part, text), memory), part);
   }
 }
 

@@ -24,6 +24,12 @@
 //                     field(&NewUser::email, "email", format::email), field(&NewUser::age, "age"));
 //   }
 //
+// It may also return a function that makes the description. A source that does not use it then
+// does not compile it. This is for generated headers with hundreds of structs: mistakes in a
+// description are found only where it is used.
+//
+//     return []<class S = NewUser>() { … return describe(field(&S::name, "name"), …); };
+//
 // Enumerators have names, too. Enumerators that are not described have none:
 //
 //   enum class Role { guest, admin };
@@ -127,11 +133,26 @@ struct Description {
 
 // A struct that KATANA_DESCRIBE describes.
 template <class T>
-concept Described = requires(const T* type) { katana_describe(type).fields; };
+concept Described = requires(const T* type) { katana_describe(type); };
+
+namespace detail {
+
+// A description, or a function that makes it.
+template <class Made>
+consteval auto made_description(Made made) {
+  if constexpr (requires { made(); }) {
+    return made();
+  } else {
+    return made;
+  }
+}
+
+}  // namespace detail
 
 // The description of T.
 template <Described T>
-inline constexpr auto description_of = katana_describe(static_cast<const T*>(nullptr));
+inline constexpr auto description_of =
+    detail::made_description(katana_describe(static_cast<const T*>(nullptr)));
 
 // The number of described members of T.
 template <Described T>

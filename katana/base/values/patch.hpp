@@ -20,6 +20,7 @@
 // Fails      value() and operator* REQUIRE a value.
 #pragma once
 
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -29,37 +30,59 @@
 
 namespace katana {
 
+// A value, null, or nothing. A std::optional would ask of T at once whether it can be copied
+// trivially. The compiler then compiles the copies of all members of T, and of their members. A
+// Patch compiles only what a program uses: decision 0197.
 template <class T>
 class Patch {
  public:
   using value_type = T;
 
   // Absent.
-  Patch() noexcept = default;
+  constexpr Patch() noexcept : nothing_() {}
   // Null.
-  Patch(std::nullopt_t) noexcept : is_there_(true) {}  // NOLINT: implicit on purpose, as is
-  Patch(T value) : value_(std::move(value)), is_there_(true) {}
+  constexpr Patch(std::nullopt_t) noexcept : nothing_(), state_(State::null) {}  // NOLINT: implicit
+  Patch(T value) : value_(std::move(value)), state_(State::value) {}  // on purpose, as is
+  Patch(const Patch& other) : nothing_() { copy(other); }
+  // REQUIRES a T whose move does not throw: else the program terminates.
+  Patch(Patch&& other) noexcept : nothing_() { move(other); }
+  Patch& operator=(const Patch& other) {
+    if (this != &other) *this = Patch(other);
+    return *this;
+  }
+  Patch& operator=(Patch&& other) noexcept {
+    if (this == &other) return *this;
+    clear();
+    move(other);
+    return *this;
+  }
+  constexpr ~Patch() { clear(); }
 
-  bool is_absent() const noexcept { return !is_there_; }  // the input does not name the member
-  bool is_null() const noexcept { return is_there_ && !value_; }  // the input sets it to null
-  bool has_value() const noexcept { return value_.has_value(); }  // the input has a value for it
+  // The input does not name the member.
+  bool is_absent() const noexcept { return state_ == State::absent; }
+  // The input sets it to null.
+  bool is_null() const noexcept { return state_ == State::null; }
+  // The input has a value for it.
+  bool has_value() const noexcept { return state_ == State::value; }
   explicit operator bool() const noexcept { return has_value(); }
 
   // REQUIRES has_value().
   const T& value() const {
-    KATANA_REQUIRE(value_.has_value());
-    return *value_;
+    KATANA_REQUIRE(has_value());
+    return value_;
   }
   const T& operator*() const { return value(); }
   T& operator*() {
-    KATANA_REQUIRE(value_.has_value());
-    return *value_;
+    KATANA_REQUIRE(has_value());
+    return value_;
   }
   const T* operator->() const { return &value(); }
   // Replaces the state by a default-constructed value.
   T& emplace() {
-    is_there_ = true;
-    return value_.emplace();
+    clear();
+    ::new (static_cast<void*>(&value_)) T();
+    state_ = State::value;
+    return value_;
   }
 
   // Applies the patch to `member`. Absent: `member` stays unchanged. Null: it becomes empty, which
@@ -70,12 +93,32 @@ class Patch {
 
   // Not defaulted: a default would look for the operator of T, which may still be incomplete.
   friend bool operator==(const Patch& one, const Patch& other) {
-    return one.is_there_ == other.is_there_ && one.value_ == other.value_;
+    if (one.state_ != other.state_) return false;
+    return !one.has_value() || one.value_ == other.value_;
   }
 
  private:
-  std::optional<T> value_;
-  bool is_there_ = false;
+  enum class State : unsigned char { absent, null, value };
+
+  constexpr void clear() noexcept {
+    if (state_ == State::value) value_.~T();
+    state_ = State::absent;
+  }
+  // REQUIRES that there is no value.
+  void copy(const Patch& other) {
+    if (other.has_value()) ::new (static_cast<void*>(&value_)) T(other.value_);
+    state_ = other.state_;
+  }
+  void move(Patch& other) noexcept {
+    if (other.has_value()) ::new (static_cast<void*>(&value_)) T(std::move(other.value_));
+    state_ = other.state_;
+  }
+
+  union {
+    char nothing_;
+    T value_;
+  };
+  State state_ = State::absent;
 };
 
 namespace detail {
@@ -127,16 +170,16 @@ void Patch<T>::apply_to(M& member) const {
     if (is_null()) {
       member = std::nullopt;
     } else if constexpr (std::is_assignable_v<M&, const T&>) {
-      member = *value_;
+      member = value_;
     } else {
-      apply_patch(*value_, member ? *member : member.emplace());
+      apply_patch(value_, member ? *member : member.emplace());
     }
   } else {
     KATANA_REQUIRE(!is_null());
     if constexpr (std::is_assignable_v<M&, const T&>) {
-      member = *value_;
+      member = value_;
     } else {
-      apply_patch(*value_, member);
+      apply_patch(value_, member);
     }
   }
 }

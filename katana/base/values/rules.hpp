@@ -31,7 +31,9 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -112,6 +114,12 @@ concept DictionaryMember = is_vector_of_pairs<T> || requires {
   requires std::same_as<typename T::key_type, std::string>;
   typename T::mapped_type;
 };
+// Text and lists that a struct borrows. Writers take them, for replies with borrowed data, and
+// readers do not.
+template <class T>
+concept BorrowedText = std::same_as<T, std::string_view>;
+template <class T>
+concept BorrowedList = std::same_as<T, std::span<typename T::element_type>>;
 // A list: any container with push_back(), such as std::vector.
 template <class T>
 concept ListMember = !TextMember<T> && !BytesMember<T> && !DictionaryMember<T> &&
@@ -167,9 +175,10 @@ struct NoRules {
 };
 // Types that a range can bound: numbers, and small ordered values such as Duration and Decimal.
 template <class T>
-concept Bounded = NumberMember<T> ||
-                  (!std::is_same_v<T, bool> && !is_variant<T> && std::is_trivially_copyable_v<T> &&
-                   sizeof(T) <= 32 && std::default_initializable<T> && std::totally_ordered<T>);
+concept Bounded =
+    NumberMember<T> ||
+    (!std::is_same_v<T, bool> && !is_variant<T> && !is_any_of<T> && !is_box<T> && sizeof(T) <= 32 &&
+     std::is_trivially_copyable_v<T> && std::default_initializable<T> && std::totally_ordered<T>);
 // An optional bound. It is no std::optional, to save memory of the compiler: each enumeration of a
 // large OpenAPI description has a separate type of rules.
 template <class T>

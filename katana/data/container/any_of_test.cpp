@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "katana/base/values/box.hpp"
@@ -90,6 +92,73 @@ std::string any_of_fault(Bytes json) {
   const std::string words = read ? "none" : read.error().describe();
   EXPECT_EQ(words, unpacked ? "none" : unpacked.error().describe()) << json;
   return words;
+}
+
+// Counts the objects that live.
+template <int number>
+struct Living {
+  Living() { ++alive; }
+  Living(const Living& other) : throws(other.throws) {
+    if (throws) throw std::runtime_error("no copy");
+    ++alive;
+  }
+  Living(Living&& other) noexcept : throws(std::exchange(other.throws, false)) { ++alive; }
+  Living& operator=(const Living&) = default;
+  Living& operator=(Living&&) = default;
+  ~Living() { --alive; }
+  bool operator==(const Living&) const = default;
+
+  static inline int alive = 0;
+  bool throws = false;
+};
+
+TEST(AnyOf, it_ends_each_value_once_and_copies_and_moves_all_alternatives) {
+  using Both = AnyOf<Living<1>, std::string, Living<2>>;
+  {
+    const Both one, text = "text", two = Living<2>();
+    for (const Both* from : {&one, &text, &two}) {
+      for (const Both* to : {&one, &text, &two}) {
+        Both target = *to;
+        target = *from;
+        EXPECT_EQ(target, *from);
+        Both moved = std::move(target);
+        EXPECT_EQ(moved, *from);
+        target = *to;
+        target = std::move(moved);
+        EXPECT_EQ(target, *from);
+      }
+    }
+    EXPECT_NE(one, two);
+    EXPECT_NE(text, Both("other"));
+    EXPECT_EQ(Living<1>::alive, 1);
+    EXPECT_EQ(Living<2>::alive, 1);
+    Both own = two;
+    own = *&own;
+    own = std::move(*&own);
+    EXPECT_TRUE(own.holds<Living<2>>());
+    own.emplace<std::string>() = "now";
+    EXPECT_EQ(*own.get_if<std::string>(), "now");
+    EXPECT_EQ(own.get_if<Living<2>>(), nullptr);
+    own.visit([]<class A>(A& value) {
+      if constexpr (std::same_as<A, std::string>) value += " then";
+    });
+    EXPECT_EQ(own.get<1>(), "now then");
+    EXPECT_EQ(own.index(), 1u);
+  }
+  EXPECT_EQ(Living<1>::alive, 0);
+  EXPECT_EQ(Living<2>::alive, 0);
+}
+
+TEST(AnyOf, a_copy_that_throws_changes_nothing) {
+  using Both = AnyOf<Living<1>, std::string>;
+  {
+    Both broken;
+    broken.get<0>().throws = true;
+    Both target = "kept";
+    EXPECT_THROW(target = broken, std::runtime_error);
+    EXPECT_EQ(target, Both("kept"));
+  }
+  EXPECT_EQ(Living<1>::alive, 0);
 }
 
 TEST(AnyOf, the_kind_of_value_chooses) {

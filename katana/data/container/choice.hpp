@@ -224,10 +224,10 @@ template <class T, class Visit>
 constexpr void for_each_choice(Visit&& visit) {
   [&]<std::size_t... index>(std::index_sequence<index...>) {
     (visit(std::integral_constant<std::size_t, index>()), ...);
-  }(std::make_index_sequence<std::variant_size_v<typename T::Variant>>());
+  }(std::make_index_sequence<T::alternative_count>());
 }
 template <class T, std::size_t index>
-using ChoiceOf = std::variant_alternative_t<index, typename T::Variant>;
+using ChoiceOf = typename T::template Alternative<index>;
 
 // The number of alternatives that have one of these kinds.
 template <class T>

@@ -29,9 +29,9 @@
 #include <string>
 #include <type_traits>
 
-#include "katana/base/values/borrowed.hpp"
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/described_variant.hpp"
+#include "katana/data/container/declared_json.hpp"
 #include "katana/data/container/json_text.hpp"
 #include "katana/data/container/output.hpp"
 #include "katana/data/container/value.hpp"
@@ -61,6 +61,8 @@ concept HasShortText = TextFormed<T> && requires { WrittenText<T>::size_max; };
 template <class T>
 consteval bool is_flat() {
   if constexpr (is_patch<T>) {
+    return false;
+  } else if constexpr (DeclaredJson<T>) {
     return false;
   } else if constexpr (is_optional<T>) {
     return is_flat<WithoutOptional<T>>();
@@ -247,6 +249,8 @@ class JsonWriter {
       put_flat_in(value);
     } else if constexpr (TextFormed<T>) {
       put_text(TextForm<T>::write(value));
+    } else if constexpr (DeclaredJson<T>) {
+      put_declared(value);
     } else if constexpr (Described<T>) {
       put_struct(value);
     } else if constexpr (DescribedVariant<T>) {
@@ -280,7 +284,39 @@ class JsonWriter {
     }
   }
 
+  // Writes a described struct member by member. For KATANA_DEFINE_JSON.
+  template <class T>
+  void put_struct(const T& value) {
+    if constexpr (has_patches<T>) {
+      put_members(value, '{');
+      return;
+    }
+    if constexpr (field_count<T> == 0) put_character('{');
+    for_each_index<T>([&](auto index) {
+      if constexpr (!is_flat<MemberOf<decltype(field_of<T, index>)>>()) {
+        put_field<index>(value);
+      } else if constexpr (flat_run_end<T, index> != index) {
+        constexpr std::size_t run = flat_run_end<T, index> - index;
+        put_flat_run<index>(value, std::make_index_sequence<run>());
+      }
+    });
+    put_character('}');
+  }
+
  private:
+  // Calls the code of the struct's own source.
+  template <class T>
+  void put_declared(const T& value) {
+    if constexpr (std::same_as<Output, AnyOutput>) {
+      katana_write_json(*this, value, std::type_identity<T>());
+    } else {
+      AnyOutput output(output_, at_);
+      JsonWriter<AnyOutput> writer(output);
+      katana_write_json(writer, value, std::type_identity<T>());
+      at_ = writer.at();
+    }
+  }
+
   template <class T>
   void put_flat_in(const T& value) {
     const std::size_t bound = flat_bound(value);
@@ -354,24 +390,6 @@ class JsonWriter {
       separator = ',';
     });
     if (separator == '{') put_character('{');
-    put_character('}');
-  }
-
-  template <class T>
-  void put_struct(const T& value) {
-    if constexpr (has_patches<T>) {
-      put_members(value, '{');
-      return;
-    }
-    if constexpr (field_count<T> == 0) put_character('{');
-    for_each_index<T>([&](auto index) {
-      if constexpr (!is_flat<MemberOf<decltype(field_of<T, index>)>>()) {
-        put_field<index>(value);
-      } else if constexpr (flat_run_end<T, index> != index) {
-        constexpr std::size_t run = flat_run_end<T, index> - index;
-        put_flat_run<index>(value, std::make_index_sequence<run>());
-      }
-    });
     put_character('}');
   }
 

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/data/container/json_read.hpp"
@@ -65,6 +67,67 @@ PersonPatch patch_of(Bytes json) {
 std::string patch_fault_of(Bytes json) {
   const Result<PersonPatch> patch = read_json<PersonPatch>(json);
   return patch ? "none" : patch.error().describe();
+}
+
+// Counts the objects that live.
+struct Counted {
+  Counted() { ++alive; }
+  explicit Counted(int number) : value(number) { ++alive; }
+  Counted(const Counted& other) : value(other.value) {
+    if (value == throws) throw std::runtime_error("no copy");
+    ++alive;
+  }
+  Counted(Counted&& other) noexcept : value(std::exchange(other.value, 0)) { ++alive; }
+  Counted& operator=(const Counted&) = default;
+  Counted& operator=(Counted&&) = default;
+  ~Counted() { --alive; }
+  bool operator==(const Counted&) const = default;
+
+  static constexpr int throws = -1;
+  static inline int alive = 0;
+  int value = 0;
+};
+
+TEST(Patch, it_ends_each_value_once_and_copies_and_moves_all_three_states) {
+  {
+    const Patch<Counted> absent, null = std::nullopt, seven = Counted(7);
+    EXPECT_EQ(Counted::alive, 1);
+    for (const Patch<Counted>* from : {&absent, &null, &seven}) {
+      for (const Patch<Counted>* to : {&absent, &null, &seven}) {
+        Patch<Counted> target = *to;
+        target = *from;
+        EXPECT_EQ(target, *from);
+        Patch<Counted> moved = std::move(target);
+        EXPECT_EQ(moved, *from);
+        target = *to;
+        target = std::move(moved);
+        EXPECT_EQ(target, *from);
+      }
+    }
+    EXPECT_NE(absent, null);
+    EXPECT_NE(null, seven);
+    EXPECT_EQ(Counted::alive, 1);
+    Patch<Counted> own = seven;
+    own = *&own;
+    own = std::move(*&own);
+    EXPECT_EQ(own, seven);
+    own.emplace();
+    EXPECT_EQ(own->value, 0);
+    own = std::nullopt;
+    EXPECT_EQ(Counted::alive, 1);
+  }
+  EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(Patch, a_copy_that_throws_changes_nothing) {
+  {
+    Patch<Counted> broken;
+    broken.emplace().value = Counted::throws;
+    Patch<Counted> target = Counted(7);
+    EXPECT_THROW(target = broken, std::runtime_error);
+    EXPECT_EQ(target->value, 7);
+  }
+  EXPECT_EQ(Counted::alive, 0);
 }
 
 TEST(Patch, absent_null_and_a_value_are_kept_apart) {
@@ -156,7 +219,7 @@ TEST(Patch, a_member_alone_is_changed_by_apply_to) {
   EXPECT_EQ(number, 2);
   EXPECT_EQ(maybe, std::nullopt);
   EXPECT_DEATH(Patch<int>(std::nullopt).apply_to(number), "is_null");
-  EXPECT_DEATH((void)Patch<int>().value(), "value_");
+  EXPECT_DEATH((void)Patch<int>().value(), "has_value");
 }
 
 }  // namespace

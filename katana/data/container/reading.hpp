@@ -52,6 +52,7 @@
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/described_variant.hpp"
 #include "katana/data/container/choice.hpp"
+#include "katana/data/container/declared_json.hpp"
 #include "katana/data/container/findings.hpp"
 #include "katana/data/container/value.hpp"
 
@@ -551,8 +552,8 @@ Outcome read_any(Node& node, Value& value, const Place& place, Reading& reading)
 
 template <std::size_t index, class T>
 auto& become(T& value) {
-  if (value.index() != index) value.variant().template emplace<index>();
-  return std::get<index>(value.variant());
+  if (value.index() != index) value.template emplace_at<index>();
+  return value.template get<index>();
 }
 
 template <class P, class Node, class T>
@@ -683,6 +684,8 @@ template <class P, class Node, class T>
     return read_enumerator(node, value, place, reading);
   } else if constexpr (TextFormed<T>) {
     return read_text_form<P>(node, value, place, reading);
+  } else if constexpr (std::same_as<Node, JsonNode> && DeclaredJson<T>) {
+    return katana_read_json(node, value, place, reading, std::type_identity<T>());
   } else if constexpr (Described<T>) {
     return read_struct(node, value, place, reading);
   } else if constexpr (DescribedVariant<T>) {

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "katana/base/system/alarm.hpp"
 #include "katana/base/system/check.hpp"
 
 namespace katana::net {
@@ -13,8 +14,22 @@ namespace {
 // The default bounds of HeldMemory.
 constexpr std::size_t held_bytes_min = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t held_bytes_each = std::size_t{16} * 1024;
+// Waits below this are exact: the duration of the turn before them counts.
+constexpr Duration exact_wait_max = milliseconds(64);
+constexpr Duration longest_wait = seconds(1'000'000'000);  // without an overflow in any engine
 
 }  // namespace
+
+void PauseCounts::add(const Connection& connection) noexcept {
+  outbox_full += connection.has(PauseReason::outbox_full) ? 1 : 0;
+  handler_pending += connection.has(PauseReason::handler_pending) ? 1 : 0;
+  content_unwanted += connection.has(PauseReason::content_unwanted) ? 1 : 0;
+  pool_low += connection.has(PauseReason::pool_low) ? 1 : 0;
+  throttled += connection.has(PauseReason::throttled) ? 1 : 0;
+  relay_full += connection.has(PauseReason::relay_full) ? 1 : 0;
+  opening += connection.has(PauseReason::opening) ? 1 : 0;
+  memory_low += connection.has(PauseReason::memory_low) ? 1 : 0;
+}
 
 Connection::Connection(Reactor& reactor, engine::Link link) noexcept
     : TimerEntry(&Connection::on_timer),
@@ -161,12 +176,35 @@ Reactor::~Reactor() {
 }
 
 void Reactor::run() {
+  // The first turn does not wait: a message or a request from before start() could not wake it.
+  if (!stopped_) turn({});
   while (!stopped_) {
     // After the drain deadline only the engine's events are left to wait for.
     const Instant due = std::min(timers_.next(), now_ < drain_deadline_ ? drain_deadline_ : never);
-    turn(due == never ? seconds(3600) : due - now_);
+    turn(time_until(due));
   }
 }
+
+Duration Reactor::time_until(Instant due) const noexcept {
+  const Duration left = due - now_;
+  return left < exact_wait_max ? due - read_clock() : std::min(left, longest_wait);
+}
+
+void Reactor::attach(const void* key, std::unique_ptr<Attachment> attachment) {
+  attachments_.push_back({key, std::move(attachment)});
+}
+
+Duration Reactor::idle_at_drain(Duration otherwise) const noexcept {
+  return handover() != nullptr ? handover()->idle : otherwise;
+}
+
+void Reactor::watch_turns(Alarm* alarm, Duration after) noexcept {
+  turn_alarm_ = alarm;
+  turn_alarm_due_ns_ = alarm != nullptr ? &alarm->due_ns() : nullptr;
+  turn_alarm_after_ = after;
+}
+
+void Reactor::set_turn_alarm(Instant due) noexcept { turn_alarm_->set(due); }
 
 bool Reactor::should_spin() noexcept {
   if (expected() == 0 || options_.spin_max == Duration{}) [[likely]] {

@@ -38,6 +38,10 @@
 #include "katana/net/reactor/task_scope.hpp"
 #include "katana/net/reactor/timer_wheel.hpp"
 
+namespace katana {
+class Alarm;
+}
+
 namespace katana::net {
 
 // The counts of a reactor since it was made.
@@ -101,17 +105,7 @@ struct PauseCounts {
   std::uint32_t opening = 0;
   std::uint32_t memory_low = 0;
 
-  // Counts the reasons of one connection.
-  void add(const Connection& connection) noexcept {
-    outbox_full += connection.has(PauseReason::outbox_full) ? 1 : 0;
-    handler_pending += connection.has(PauseReason::handler_pending) ? 1 : 0;
-    content_unwanted += connection.has(PauseReason::content_unwanted) ? 1 : 0;
-    pool_low += connection.has(PauseReason::pool_low) ? 1 : 0;
-    throttled += connection.has(PauseReason::throttled) ? 1 : 0;
-    relay_full += connection.has(PauseReason::relay_full) ? 1 : 0;
-    opening += connection.has(PauseReason::opening) ? 1 : 0;
-    memory_low += connection.has(PauseReason::memory_low) ? 1 : 0;
-  }
+  void add(const Connection& connection) noexcept;  // counts the reasons of one connection
 };
 
 class Reactor : public Executor {
@@ -134,7 +128,13 @@ class Reactor : public Executor {
   const ReactorOptions& options() const noexcept { return options_; }
   // The time when it woke to its present work; never: it waits. For observers on any thread: a
   // reader also sees all writes of the reactor in earlier turns.
-  Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_acquire)}; }
+  Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_seq_cst)}; }
+  // For an observer of busy_since(): each turn sets `alarm` to the time `after` its begin. Null:
+  // none. Borrowed. Call it while the reactor does not run.
+  void watch_turns(Alarm* alarm, Duration after) noexcept;
+  // On the reactor's thread, or while it does not run. Runs `message` once, when the next turn has
+  // begun: what repeats can rest while the reactor waits. Null: nothing. The last call counts.
+  void call_at_next_turn(Message* message) noexcept { at_next_turn_ = message; }
   const Counters& counters() const noexcept { return counters_; }
   std::uint32_t links_open() const noexcept { return links_open_; }
   // The open links that a drain does not wait for (Connection::outlast_drain()).
@@ -214,9 +214,7 @@ class Reactor : public Executor {
     }
     return nullptr;
   }
-  void attach(const void* key, std::unique_ptr<Attachment> attachment) {
-    attachments_.push_back({key, std::move(attachment)});
-  }
+  void attach(const void* key, std::unique_ptr<Attachment> attachment);
 
   // From any thread: accepts nothing new, lets sessions finish, and cuts off the rest after
   // `deadline_after`.
@@ -227,9 +225,7 @@ class Reactor : public Executor {
   // The handover, once the reactor drains because of it; null: it does not.
   const Handover* handover() const noexcept { return draining_ ? handover_ : nullptr; }
   // How long an idle connection may still begin a request during a drain.
-  Duration idle_at_drain(Duration otherwise) const noexcept {
-    return handover() != nullptr ? handover()->idle : otherwise;
-  }
+  Duration idle_at_drain(Duration otherwise) const noexcept;
   // REQUIRES handover(). The delay after which the next client is told to reconnect. Each call
   // returns another one within Handover::spread, however many there are.
   Duration next_return() noexcept;
@@ -249,6 +245,8 @@ class Reactor : public Executor {
   // Only links that outlast a drain are open, and they have no pending output.
   bool links_drained() const noexcept;
 
+  Duration time_until(Instant due) const noexcept;        // at most so long may a turn wait
+  KATANA_RARE void set_turn_alarm(Instant due) noexcept;  // the alarm of watch_turns()
   // For a turn that has no work yet: whether it spins instead of sleeping.
   bool should_spin() noexcept;
   void run_messages() noexcept;
@@ -342,6 +340,10 @@ class Reactor : public Executor {
   std::uint32_t links_lasting_ = 0;
   ConnectionBalance::Share* share_ = nullptr;  // null: accepted connections are served here
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;
+  Alarm* turn_alarm_ = nullptr;
+  const std::atomic<std::int64_t>* turn_alarm_due_ns_ = nullptr;  // its time
+  Duration turn_alarm_after_ = {};
+  Message* at_next_turn_ = nullptr;
   bool draining_ = false;
   bool stopped_ = false;
   const Handover* handover_ = nullptr;

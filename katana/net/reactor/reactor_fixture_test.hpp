@@ -51,6 +51,7 @@ struct World {
   };
 
   Instant now{seconds(1000).ns};
+  std::int64_t wall_ahead_s = 0;    // how far the clock of the system is ahead of `now`
   Duration waited{-1};              // the wait of the last turn
   std::atomic<bool> woken = false;  // wake() was called, by any thread, and no turn has come since
   bool passes = false;              // a waiting turn moves the time on by its wait
@@ -200,7 +201,7 @@ class FakeEngine {
     for (const auto& event : events) event();
   }
   Instant now() const { return world_.now; }
-  std::int64_t wall_clock_s() const { return world_.now.ns / 1'000'000'000; }
+  std::int64_t wall_clock_s() const { return world_.now.ns / 1'000'000'000 + world_.wall_ahead_s; }
   std::size_t memory_bytes() const { return 0; }
   std::size_t memory_used() const { return 0; }
 

@@ -36,18 +36,19 @@ template <template <class> class EngineOf>
 class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> {
   using Base = ReactorTransforms<EngineOf<ReactorOn>>;
   using Base::accept_retry_, Base::add_connection, Base::admit_waiting, Base::apply_requests,
-      Base::attachments_, Base::begin_opening, Base::busy_since_ns_, Base::connection_blocks_,
-      Base::connection_of, Base::counters_, Base::current_, Base::defers, Base::deliver,
-      Base::destroy, Base::draining_, Base::drop, Base::end_input, Base::end_turn, Base::engine_,
-      Base::enter, Base::first_backlog_, Base::first_deferred_, Base::first_woken_,
+      Base::at_next_turn_, Base::attachments_, Base::begin_opening, Base::busy_since_ns_,
+      Base::connection_blocks_, Base::connection_of, Base::counters_, Base::current_, Base::defers,
+      Base::deliver, Base::destroy, Base::draining_, Base::drop, Base::end_input, Base::end_turn,
+      Base::engine_, Base::enter, Base::first_backlog_, Base::first_deferred_, Base::first_woken_,
       Base::flush_and_update, Base::flush_sealed, Base::heap_bytes_each_, Base::keeps,
       Base::note_failure, Base::note_sent, Base::note_time, Base::now_, Base::on_sealed,
       Base::open_session, Base::openings_left_, Base::options_, Base::output_blocks_,
       Base::pop_pending, Base::prepare_transforms, Base::reads_on, Base::relief_due_,
       Base::relieve_output, Base::renew_budget, Base::review_slowing, Base::run_backlog,
       Base::run_deferred, Base::run_messages, Base::run_pending, Base::run_pending_output,
-      Base::shared_bytes_, Base::share_, Base::should_spin, Base::slowing_, Base::stopped_,
-      Base::take_woken, Base::timers_, Base::update_receive, Base::waiting_;
+      Base::set_turn_alarm, Base::shared_bytes_, Base::share_, Base::should_spin, Base::slowing_,
+      Base::stopped_, Base::take_woken, Base::timers_, Base::turn_alarm_after_,
+      Base::turn_alarm_due_ns_, Base::update_receive, Base::waiting_;
   using typename Base::Cause;
   using typename Base::Slowing;
 
@@ -162,8 +163,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   // First call of each turn; reads the time.
   void on_turn(Instant) noexcept {
     note_time();
-    busy_since_ns_.store(now_.ns, std::memory_order_release);
     ++counters_.turns;
+    begin_turn();
     renew_budget();
     openings_left_ = options_.openings_per_turn_max;
     if (!waiting_.empty()) admit_waiting();
@@ -265,6 +266,22 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     TransformFactory* transforms = nullptr;
     ListenerGuard guard = {};
   };
+  // The turn has begun: observers on other threads see it.
+  void begin_turn() noexcept {
+    if (turn_alarm_due_ns_ == nullptr) {
+      busy_since_ns_.store(now_.ns, std::memory_order_release);
+    } else {
+      // seq_cst, as the load: the alarm is set, or its thread has yet to look and sees the turn.
+      busy_since_ns_.store(now_.ns, std::memory_order_seq_cst);
+      const Instant due = now_ + turn_alarm_after_;
+      if (due.ns < turn_alarm_due_ns_->load(std::memory_order_seq_cst)) [[unlikely]]
+        set_turn_alarm(due);
+    }
+    if (at_next_turn_ != nullptr) [[unlikely]] {
+      Message* const message = std::exchange(at_next_turn_, nullptr);
+      message->run(*message);
+    }
+  }
   // Begins a link that was accepted, here or by another reactor. False: it is refused, and the
   // engine closes it.
   bool begin(engine::Link link, const Served& served, const PassedConnection& accepted) noexcept {

@@ -8,8 +8,9 @@
 // Allocates  never.
 // Fails      throws std::logic_error, with a remedy, where no reactor is: on a thread of a pool, or
 //            of the program.
-// Invariant  the coroutine goes on in the first turn at or after its time, never before it. A pause
-//            of zero does not suspend.
+// Invariant  the coroutine goes on in the first turn at or after its time, never before it. The
+//            pause begins when it is awaited, not when the turn began. TimerWheel rounds it up: by
+//            at most 1/16 ms if it is shorter than 64 ms. A pause of zero does not suspend.
 #pragma once
 
 #include <coroutine>
@@ -35,7 +36,7 @@ class [[nodiscard]] Sleep final : private TimerEntry {
                    "pool uses Pool::after() for what comes later");
     }
     waiting_ = waiting;
-    const Instant now = reactor->now();
+    const Instant now = reactor->read_clock();
     reactor->timers().arm(*this, duration_ < never - now ? now + duration_ : never);
   }
   void await_resume() const noexcept {}

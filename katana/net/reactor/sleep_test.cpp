@@ -32,6 +32,18 @@ TEST(Sleep, a_coroutine_goes_on_at_its_time_and_not_before) {
   EXPECT_EQ(notes, std::vector{1});
 }
 
+TEST(Sleep, a_pause_begins_when_it_is_awaited_and_not_when_the_turn_began) {
+  Clock clock;
+  clock.busy = milliseconds(5);
+  std::vector<int> notes;
+  auto task = note_after(milliseconds(10), 1, notes);
+  EXPECT_FALSE(task.start());
+  clock.turn(milliseconds(14));
+  EXPECT_FALSE(task.done());
+  clock.turn(milliseconds(1));
+  EXPECT_TRUE(task.done());
+}
+
 TEST(Sleep, a_pause_of_nothing_does_not_suspend) {
   Clock clock;
   std::vector<int> notes;

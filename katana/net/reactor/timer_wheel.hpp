@@ -7,10 +7,13 @@
 // Invariant  an entry fires at the first advance() whose time is at or after its expiry, never
 //            before it.
 //
-// Eight levels of 64 slots; a slot of level n spans 64^n milliseconds. The level of an entry is the
-// highest digit (base 64) in which its expiry differs from the present. It moves down when the
-// present reaches its slot. One word per level marks the used slots: neither arm() nor next() walks
-// empty slots.
+// Near entries are in 1,024 slots of a tick (1/16 ms) each: their expiry differs from the present
+// in the lowest 10 bits alone. The others are in seven levels of 64 slots. Their level is the
+// highest digit (base 64) in which they differ. They move down when the present reaches their slot.
+// Bits mark the used slots: arm() and next() walk no empty ones.
+//
+// An expiry less than 64 ms away is rounded up to a tick, a later one to a millisecond: distant
+// deadlines share their wake-ups.
 #pragma once
 
 #include <array>
@@ -33,8 +36,8 @@ class TimerEntry {
   TimerEntry& operator=(const TimerEntry&) = delete;
 
   bool armed() const noexcept { return link_ != nullptr; }  // whether it is in a wheel
-  // The time when it will fire, rounded up to a millisecond; meaningless unless armed().
-  Instant expiry() const noexcept { return {tick_ * 1'000'000}; }
+  // The time when it will fire, rounded up as above; meaningless unless armed().
+  inline Instant expiry() const noexcept;
   void cancel() noexcept {
     if (link_ == nullptr) return;
     *link_ = next_;
@@ -52,7 +55,10 @@ class TimerEntry {
 
 class TimerWheel {
  public:
-  explicit TimerWheel(Instant now) noexcept : tick_(now.ns / 1'000'000) {}
+  // A millisecond is a whole number of ticks.
+  static constexpr Duration tick = nanoseconds(62'500);
+
+  explicit TimerWheel(Instant now) noexcept : present_(now.ns / tick.ns), tick_(present_) {}
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
 
@@ -60,37 +66,46 @@ class TimerWheel {
   void arm(TimerEntry& entry, Instant expiry) noexcept;
   // Fires everything that is due.
   void advance(Instant now) noexcept;
-  // The time when advance() has work; never when the wheel is empty. May be early by a level's
-  // span, never late.
-  Instant next() const noexcept;
+  // The time when advance() has work; never when the wheel is empty. It may be early, never late:
+  // after a cancellation, and by a level's span while more than walk_max entries share a slot.
+  Instant next() noexcept;
 
   // For tests and metrics: the number of times that an entry was put into a slot.
   std::uint64_t operations() const noexcept { return operations_; }
 
  private:
-  static constexpr int levels = 8;
-  static constexpr int digit_bits = 6;
-  static constexpr std::int64_t slots = 1 << digit_bits;
-  static constexpr std::int64_t tick_max =
-      (std::int64_t{1} << (digit_bits * levels - 1)) - 1;  // 4,400 years
+  static constexpr int near_bits = 10, digit_bits = 6, levels = 7, walk_max = 16;
+  static constexpr std::int64_t near_slots = 1 << near_bits, slots = 1 << digit_bits;
+  static constexpr std::int64_t ticks_per_ms = 1'000'000 / tick.ns;
+  static constexpr std::int64_t tick_max = never.ns / tick.ns;
 
+  using Row = std::array<TimerEntry*, slots>;
   struct Place {
-    int level;
-    int slot;
+    TimerEntry** first;
     std::int64_t tick;  // when the present reaches the slot
   };
 
   void insert(TimerEntry& entry) noexcept;
   // The slot that the present reaches first. False: all are empty.
-  bool first_place(Place& place) const noexcept;
-  void empty_slot(const Place& place) noexcept;
+  bool first_place(Place& place) noexcept;
+  bool first_near(Place& place) noexcept, first_far(Place& place) noexcept;
+  std::int64_t first_due(const Place& place) noexcept;
+  void empty_slot(TimerEntry*& first) noexcept;
 
-  std::int64_t tick_;
+  std::int64_t present_;  // the time of the last advance()
+  std::int64_t tick_;     // within advance(): the slot that it empties; else the present
   std::uint64_t operations_ = 0;
-  mutable std::array<std::uint64_t, levels>
-      used_{};  // a bit may stay set when the last entry of a slot is cancelled
-  std::array<std::array<TimerEntry*, slots>, levels> slots_{};
+  // A bit may stay set when the last entry of a slot is cancelled.
+  std::uint64_t near_words_ = 0;  // a bit for each word of near_used_
+  std::array<std::uint64_t, near_slots / 64> near_used_{};
+  std::array<std::uint64_t, levels> far_used_{};
+  std::array<TimerEntry*, near_slots> near_{};
+  std::array<Row, levels> far_{};
+  TimerEntry* walked_ = nullptr;  // the first of a slot whose first_due() is known
+  std::int64_t walked_due_ = 0;
 };
+
+inline Instant TimerEntry::expiry() const noexcept { return {tick_ * TimerWheel::tick.ns}; }
 
 }  // namespace katana::net
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -53,13 +54,47 @@ TEST_F(TimerWheelTest, fires_at_its_time_once_and_not_before) {
   EXPECT_EQ(timer.fired, 1);
 }
 
-TEST_F(TimerWheelTest, a_time_in_the_past_fires_within_a_millisecond) {
+TEST_F(TimerWheelTest, a_time_in_the_past_fires_within_a_tick) {
   Timer timer;
   wheel.arm(timer, start + seconds(-100));
   wheel.advance(start);
   EXPECT_EQ(timer.fired, 0);
-  wheel.advance(start + milliseconds(1));
+  wheel.advance(start + TimerWheel::tick);
   EXPECT_EQ(timer.fired, 1);
+}
+
+TEST_F(TimerWheelTest, a_short_pause_ends_within_a_tick_and_never_early) {
+  static_assert(TimerWheel::tick <= microseconds(100));
+  for (std::int64_t us = 1; us < 64'000; us += 97) {
+    TimerWheel own(start);
+    Timer timer;
+    const Instant due = start + microseconds(us);
+    own.arm(timer, due);
+    EXPECT_GE(timer.expiry(), due);
+    EXPECT_LT(timer.expiry(), due + TimerWheel::tick) << us;
+    own.advance(due + nanoseconds(-1));
+    EXPECT_EQ(timer.fired, 0) << us;
+    // A caller that sleeps until next() fires it then, after one move to the near slots at most.
+    while (timer.fired == 0) own.advance(own.next());
+    EXPECT_EQ(own.next(), never);
+    EXPECT_LE(own.operations(), 2u) << us;
+  }
+}
+
+TEST_F(TimerWheelTest, distant_deadlines_within_a_millisecond_share_one_wake_up) {
+  std::vector<std::unique_ptr<Timer>> timers;
+  const Instant whole{(start + seconds(30)).ns / 1'000'000 * 1'000'000};
+  for (int us = 1; us <= 1'000; us += 100) {
+    timers.push_back(std::make_unique<Timer>());
+    wheel.arm(*timers.back(), whole + microseconds(us));
+    EXPECT_EQ(timers.back()->expiry(), whole + milliseconds(1));
+  }
+  int wakes = 0;
+  for (Instant next = wheel.next(); next != never; next = wheel.next(), ++wakes) {
+    wheel.advance(next);
+  }
+  EXPECT_EQ(wakes, 1);
+  for (const auto& timer : timers) EXPECT_EQ(timer->fired, 1);
 }
 
 TEST_F(TimerWheelTest, the_present_is_where_time_has_got_to_though_nothing_was_due_on_the_way) {
@@ -130,15 +165,39 @@ TEST_F(TimerWheelTest, what_is_next_is_never_in_the_past) {
     const auto distance = static_cast<std::int64_t>(random() % (std::uint64_t{1} << random() % 40));
     timers.push_back(std::make_unique<Timer>());
     timers.back()->action = [&] {
-      EXPECT_GE(wheel.next(), Instant{now.ns / 1'000'000 * 1'000'000});
+      EXPECT_GE(wheel.next(), Instant{now.ns / TimerWheel::tick.ns * TimerWheel::tick.ns});
     };
     wheel.arm(*timers.back(), now + nanoseconds(distance * 1'000));
     if (random() % 3 == 0) timers.erase(timers.begin());
     const Instant next = wheel.next();
-    now = random() % 2 == 0 && next != never ? std::max(now, next) : now + milliseconds(1);
+    now = random() % 2 == 0 && next != never ? std::max(now, next) : now + TimerWheel::tick;
     wheel.advance(now);
-    EXPECT_GT(wheel.next(), Instant{now.ns / 1'000'000 * 1'000'000 - 1});
+    EXPECT_GE(wheel.next(), Instant{now.ns / TimerWheel::tick.ns * TimerWheel::tick.ns});
   }
+}
+
+TEST_F(TimerWheelTest, a_distant_timer_wakes_nobody_before_its_time) {
+  for (const Duration distance : {milliseconds(100), seconds(7), hours(3), days(400)}) {
+    TimerWheel own(start);
+    std::array<Timer, 5> timers;
+    for (std::size_t index = 0; index < timers.size(); ++index) {
+      own.arm(timers[index], start + distance + seconds(static_cast<std::int64_t>(index)));
+    }
+    EXPECT_EQ(own.next(), timers[0].expiry());
+    timers[0].cancel();  // the slot's last
+    own.advance(start + distance);
+    EXPECT_EQ(own.next(), timers[1].expiry()) << distance.count_ms();
+  }
+}
+
+TEST_F(TimerWheelTest, an_earlier_timer_is_next_though_it_takes_the_place_of_a_later_one) {
+  Timer first, second;
+  wheel.arm(first, start + hours(9));
+  wheel.arm(second, start + hours(9));
+  EXPECT_EQ(wheel.next(), second.expiry());
+  wheel.arm(second, start + hours(9) + seconds(-2));  // the same slot, and its head again
+  EXPECT_EQ(wheel.next(), second.expiry());
+  EXPECT_LT(second.expiry(), first.expiry());
 }
 
 TEST_F(TimerWheelTest, firing_may_arm_the_timer_again) {
@@ -161,6 +220,16 @@ TEST_F(TimerWheelTest, a_timer_armed_again_for_now_does_not_fire_twice_in_one_ad
   wheel.advance(start + milliseconds(1));
   EXPECT_EQ(timer.fired, 1);
   EXPECT_TRUE(timer.armed());
+}
+
+TEST_F(TimerWheelTest, a_timer_that_repeats_fires_once_after_a_long_turn) {
+  Timer timer;
+  Instant due = start;
+  timer.action = [&] { wheel.arm(timer, due = due + milliseconds(1)); };
+  wheel.arm(timer, due);
+  wheel.advance(start + seconds(1));
+  EXPECT_EQ(timer.fired, 1);
+  EXPECT_GT(wheel.next(), start + seconds(1));
 }
 
 TEST_F(TimerWheelTest, firing_may_cancel_or_destroy_a_timer_that_is_due_at_the_same_time) {

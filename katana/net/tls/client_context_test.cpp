@@ -1,6 +1,9 @@
 #include "katana/net/tls/client_context.hpp"
 
 #include <gmock/gmock.h>
+#include <openssl/core_names.h>
+#include <openssl/hmac.h>
+#include <openssl/params.h>
 
 #include <array>
 
@@ -328,6 +331,169 @@ TEST(ClientContext, what_is_wrong_with_its_options_is_named) {
   options = {};
   options.session_lifetime = seconds(-1);
   EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("session_lifetime"));
+}
+
+// ---- what only a server may not do ------------------------------------------------------------
+
+// RFC 9113 §9.2.1
+TEST(ClientContext, key_exchanges_of_2048_to_4096_and_of_224_bits_are_accepted) {
+  const TestCertificate certificate({"localhost"}, true);
+  struct Case {
+    const char* ciphers;
+    const char* groups;  // of the server: of the curve, or of the finite field
+  };
+  for (const Case& each : {Case{"DHE-RSA-AES128-GCM-SHA256", "ffdhe2048"},
+                           Case{"DHE-RSA-AES128-GCM-SHA256", "ffdhe4096"},
+                           Case{"ECDHE-RSA-AES128-GCM-SHA256", "P-224"}}) {
+    const TestContext server = context_of(certificate);
+    SSL_CTX_set_max_proto_version(server.get(), TLS1_2_VERSION);
+    SSL_CTX_set_cipher_list(server.get(), each.ciphers);
+    ClientTlsOptions options = trusting(certificate);
+    options.ciphers_1_2 = each.ciphers;
+    if (Bytes(each.groups).starts_with("ffdhe")) {
+      OSSL_PARAM group[] = {
+          OSSL_PARAM_construct_utf8_string("group", const_cast<char*>(each.groups), 0),
+          OSSL_PARAM_construct_end()};
+      EVP_PKEY_CTX* const maker = EVP_PKEY_CTX_new_from_name(nullptr, "DH", nullptr);
+      EVP_PKEY* parameters = nullptr;
+      EVP_PKEY_paramgen_init(maker);
+      EVP_PKEY_CTX_set_params(maker, group);
+      ASSERT_EQ(EVP_PKEY_paramgen(maker, &parameters), 1);
+      EVP_PKEY_CTX_free(maker);
+      ASSERT_EQ(SSL_CTX_set0_tmp_dh_pkey(server.get(), parameters), 1);
+    } else {
+      SSL_CTX_set1_groups_list(server.get(), each.groups);
+      options.groups = std::string("P-256:") + each.groups;  // TLS 1.3 has no P-224
+    }
+    Pair pair(options, *server, "localhost");
+    pair.pass();
+    EXPECT_TRUE(pair.opened) << each.groups << ": " << pair.transforms.problem();
+  }
+}
+
+// The keys of a server's records, as its key log shows them; one at a time.
+std::string& server_secret() {
+  static std::string secret;
+  return secret;
+}
+
+// Keeps the secret of the server's records.
+void keep_secret(const SSL*, const char* line) {
+  const Bytes text(line);
+  if (!text.starts_with("SERVER_TRAFFIC_SECRET_0 ")) return;
+  const Bytes digits = text.substr(text.rfind(' ') + 1);
+  server_secret().clear();
+  for (std::size_t at = 0; at + 1 < digits.size(); at += 2) {
+    server_secret() += static_cast<char>(std::stoi(std::string(digits.substr(at, 2)), nullptr, 16));
+  }
+}
+
+// HKDF-Expand-Label of RFC 8446 §7.1, of at most 32 bytes, for SHA-256.
+std::string expand(const std::string& secret, const std::string& label, std::size_t bytes) {
+  std::string info{'\0', static_cast<char>(bytes), static_cast<char>(6 + label.size())};
+  info += "tls13 " + label + std::string(1, '\0') + "\x01";
+  std::array<unsigned char, 32> made;
+  unsigned size = 0;
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(info.data()), info.size(), made.data(), &size);
+  return {reinterpret_cast<const char*>(made.data()), bytes};
+}
+
+// A record of the server with that number (RFC 8446 §5.2), by TLS_AES_128_GCM_SHA256.
+std::string record_of(std::string plain, char type, unsigned char number) {
+  const std::string key = expand(server_secret(), "key", 16);
+  std::string nonce = expand(server_secret(), "iv", 12);
+  nonce.back() = static_cast<char>(nonce.back() ^ number);
+  plain += type;
+  const std::size_t size = plain.size() + 16;
+  std::string record = {'\x17', '\x03', '\x03', static_cast<char>(size >> 8),
+                        static_cast<char>(size & 0xff)};
+  const auto octets = [](const std::string& text) {
+    return reinterpret_cast<const unsigned char*>(text.data());
+  };
+  std::string sealed(size, '\0');
+  auto* const to = reinterpret_cast<unsigned char*>(sealed.data());
+  EVP_CIPHER_CTX* const cipher = EVP_CIPHER_CTX_new();
+  int count = 0;
+  EVP_EncryptInit_ex2(cipher, EVP_aes_128_gcm(), octets(key), octets(nonce), nullptr);
+  EVP_EncryptUpdate(cipher, nullptr, &count, octets(record), 5);
+  EVP_EncryptUpdate(cipher, to, &count, octets(plain), static_cast<int>(plain.size()));
+  EVP_EncryptFinal_ex(cipher, to + count, &count);
+  EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, 16, to + plain.size());
+  EVP_CIPHER_CTX_free(cipher);
+  return record + sealed;
+}
+
+// RFC 9113 §9.2.3. OpenSSL as a server sends no such request to a client that has not offered to
+// answer it, so the test makes the record.
+TEST(ClientContext, a_request_for_a_certificate_behind_the_handshake_ends_the_connection) {
+  const TestContext server = context_of(shared_certificate());
+  SSL_CTX_set_min_proto_version(server.get(), TLS1_3_VERSION);
+  SSL_CTX_set_ciphersuites(server.get(), "TLS_AES_128_GCM_SHA256");
+  SSL_CTX_set_num_tickets(server.get(), 0);  // the first record behind the handshake is ours
+  SSL_CTX_set_keylog_callback(server.get(), &keep_secret);
+  const TestCertificate own({"client"});
+  ClientTlsOptions options = trusting(shared_certificate());
+  options.certificate = text_of(own);
+  Pair pair(options, *server, "localhost");
+  pair.pass();
+  ASSERT_TRUE(pair.opened) << pair.transforms.problem();
+  constexpr char application_data = '\x17', handshake = '\x16';
+  pair.give_client(record_of("ordinary", application_data, 0));
+  ASSERT_EQ(pair.received, "ordinary") << "the test seals as a server does";
+  ASSERT_FALSE(pair.failed);
+  const std::string request(
+      "\x0d\0\0\x0c"                       // CertificateRequest
+      "\x01c"                              // its context
+      "\0\x08\0\x0d\0\x04\0\x02\x04\x03",  // signature_algorithms: ecdsa_secp256r1_sha256
+      16);
+  take_all(pair.client->output());
+  pair.give_client(record_of(request, handshake, 1));
+  EXPECT_TRUE(pair.failed);
+  EXPECT_FALSE(pair.client->can_seal());
+  EXPECT_GT(pair.client->output().pending(), 0u) << "the alert";
+}
+
+// RFC 9113 §9.2.1: the server asks for a renegotiation by HelloRequest.
+TEST(ClientContext, a_renegotiation_that_the_server_asks_for_ends_the_connection) {
+  const TestContext server(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
+  SSL_CTX_set_max_proto_version(server.get(), TLS1_2_VERSION);
+  SSL_CTX_use_certificate(server.get(), shared_certificate().certificate.get());
+  SSL_CTX_use_PrivateKey(server.get(), shared_certificate().key.get());
+  BlockPool blocks{4096, 64};
+  ClientTransforms transforms(*ClientContext::make(trusting(shared_certificate())), "localhost");
+  const auto client = transforms.make(blocks);
+  SSL* const ssl = SSL_new(server.get());
+  BIO* const in = BIO_new(BIO_s_mem());
+  BIO* const out = BIO_new(BIO_s_mem());
+  SSL_set_bio(ssl, in, out);
+  SSL_set_accept_state(ssl);
+  bool failed = false;
+  const auto exchange = [&] {
+    std::array<char, 4096> plain;
+    char* text = nullptr;
+    const long size = BIO_get_mem_data(out, &text);
+    std::string down(text, static_cast<std::size_t>(size));
+    (void)BIO_reset(out);
+    for (Bytes rest = down;;) {
+      const auto step = client->receive(rest, plain, Instant{1});
+      rest.remove_prefix(step.consumed);
+      failed = failed || step.event == net::TransformEvent::failed;
+      if (step.event == net::TransformEvent::need_bytes || failed) break;
+    }
+    const std::string up = take_all(client->output());
+    BIO_write(in, up.data(), static_cast<int>(up.size()));
+    SSL_do_handshake(ssl);
+  };
+  for (int round = 0; round < 4; ++round) exchange();
+  ASSERT_TRUE(SSL_is_init_finished(ssl));
+  ASSERT_FALSE(failed);
+  ASSERT_EQ(SSL_renegotiate(ssl), 1);
+  SSL_do_handshake(ssl);
+  exchange();
+  EXPECT_TRUE(failed);
+  EXPECT_FALSE(client->can_seal());
+  SSL_free(ssl);
 }
 
 }  // namespace

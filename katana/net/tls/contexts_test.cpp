@@ -101,6 +101,32 @@ TEST_F(ContextsTest, the_oldest_version_is_what_was_asked_for) {
   EXPECT_EQ(bench->machine.failure(), Failure::version);
 }
 
+// RFC 9113 §9.2.1: the smallest sizes that every endpoint has, if its options name such ciphers.
+TEST_F(ContextsTest, key_exchanges_of_2048_and_224_bits_are_supported) {
+  const TestCertificate certificate({"localhost"}, true);
+  struct Case {
+    const char* ciphers;
+    const char* groups;
+    int bits;
+  };
+  for (const Case& each : {Case{"DHE-RSA-AES128-GCM-SHA256", "", 2048},
+                           Case{"ECDHE-RSA-AES128-GCM-SHA256", "P-224", 224},
+                           Case{"ECDHE-RSA-AES128-GCM-SHA256", "P-256", 256}}) {
+    TlsOptions options = options_with(certificate);
+    options.ciphers_1_2 = each.ciphers;
+    options.groups = each.groups;
+    const auto contexts = make(options);
+    ASSERT_NE(contexts, nullptr);
+    const auto bench = talk(
+        *contexts, {.version = TLS1_2_VERSION, .groups = each.groups, .ciphers_1_2 = each.ciphers});
+    ASSERT_TRUE(bench->client.opened()) << each.ciphers << " " << each.groups;
+    EVP_PKEY* key = nullptr;
+    ASSERT_EQ(SSL_get_peer_tmp_key(bench->client.ssl(), &key), 1);
+    EXPECT_EQ(EVP_PKEY_get_bits(key), each.bits);
+    EVP_PKEY_free(key);
+  }
+}
+
 TEST_F(ContextsTest, ciphers_without_forward_secrecy_are_not_spoken) {
   const TestCertificate rsa({"localhost"}, true);
   const auto contexts = make(options_with(rsa));

@@ -43,6 +43,9 @@ Result<void> set_up(SSL_CTX& context, Version version_min, const Algorithms& alg
       1) {
     return wrong("1.3 ciphers", algorithms.ciphers_1_3);
   }
+  // For DHE ciphers, if the options name some: OpenSSL takes 2048 bits or more, as the certificate
+  // asks for.
+  SSL_CTX_set_dh_auto(&context, 1);
   if (SSL_CTX_set1_groups_list(&context, chosen(algorithms.groups, default_groups)) != 1) {
     return wrong("groups", algorithms.groups);
   }

@@ -269,7 +269,6 @@ Result<void> AuditFile::resume_behind(const AuditHead& before, std::uint64_t siz
 
 // Reads the lines that other processes have appended.
 Result<void> AuditFile::catch_up(std::uint64_t size) {
-  if (size == size_ && removed_bytes_ == 0) return {};
   if (auto read = read_new_lines(size); !read) return read;
   if (auto cut = cut_off(size); !cut) return cut;
   return removed_bytes_ == 0 ? Result<void>() : tell_removed("audit.repaired");

@@ -122,7 +122,7 @@ void AuditLog::write_waiting() noexcept {
   members.reserve(entries.size());
   for (const auto& entry : entries) members.push_back(std::move(entry->members));
   Result<void> outcome = file_->append(members, options_.sync == Sync::each);
-  is_dirty_ = is_dirty_ || outcome.has_value();
+  if (outcome) is_dirty_ = true;
   for (const auto& entry : entries) entry->outcome = outcome;
   // Relaxed: only counts.
   (outcome ? recorded_ : failed_).fetch_add(entries.size(), std::memory_order_relaxed);

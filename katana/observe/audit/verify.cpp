@@ -16,7 +16,7 @@ constexpr Bytes previous = R"("previous":")";
 
 class Verification {
  public:
-  Verification(Bytes key, const std::optional<AuditHead>& anchor) : chain_(key), anchor_(anchor) {}
+  Verification(Bytes key, const AuditHead& anchor) : chain_(key), anchor_(anchor) {}
 
   Result<void> read(const std::string& path) {
     path_ = path;
@@ -36,15 +36,15 @@ class Verification {
   }
 
   Result<VerifiedAudit> finish() const {
-    if (anchor_ && anchor_->next != 0 && anchor_->next > verified_.head.next) {
+    if (anchor_.next > verified_.head.next) {
       return wrong(
           fmt::format("it ends with line {}, and the anchor is {}: what follows was cut "
                       "off",
-                      verified_.head.next - 1, anchor_->next - 1));
+                      verified_.head.next - 1, anchor_.next - 1));
     }
-    if (anchor_ && anchor_->next != 0 && anchor_->next <= verified_.first) {
+    if (anchor_.next != 0 && anchor_.next <= verified_.first) {
       return wrong(fmt::format("it begins with line {}, and the anchor is {}: add the files before",
-                               verified_.first, anchor_->next - 1));
+                               verified_.first, anchor_.next - 1));
     }
     return verified_;
   }
@@ -71,7 +71,7 @@ class Verification {
       return wrong("its chain is not that of what stands in it, or the key is another one");
     }
     head = {line->number + 1, line->chain};
-    if (anchor_ && anchor_->next == head.next && *anchor_ != head) {
+    if (anchor_.next == head.next && anchor_ != head) {
       return wrong("its chain is not that of the anchor: the log was written anew");
     }
     return {};
@@ -96,7 +96,7 @@ class Verification {
   }
 
   const AuditChain chain_;
-  const std::optional<AuditHead> anchor_;
+  const AuditHead anchor_;  // next 0: there is none
   std::string path_;
   std::uint64_t line_ = 0;
   bool started_ = false;
@@ -108,7 +108,7 @@ class Verification {
 Result<VerifiedAudit> verify_audit(std::span<const std::string> files, Bytes key,
                                    const std::optional<AuditHead>& anchor) {
   if (files.empty()) return fail(Code::invalid_argument, "name the files of the log, oldest first");
-  Verification verification(key, anchor);
+  Verification verification(key, anchor.value_or(AuditHead{}));
   for (const std::string& file : files) {
     if (auto right = verification.read(file); !right) return std::unexpected(right.error());
   }

@@ -1,16 +1,19 @@
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <typeinfo>
 
+#include "katana/base/system/alternate_stack.hpp"
 #include "katana/base/system/failure.hpp"
-#include "katana/base/system/printing.hpp"
+#include "katana/base/system/last_words.hpp"
 #include "katana/observe/log/live_logs.hpp"
 #include "katana/observe/log/log.hpp"
 
@@ -19,12 +22,11 @@ namespace katana::log {
 namespace {
 
 constexpr std::array<int, 5> crash_signals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-constexpr std::size_t stack_bytes = 64 * 1024;
 
 std::array<struct sigaction, crash_signals.size()> earlier{};
 constinit std::atomic<bool> crashing{false};
 
-void on_crash(int signal) {
+void on_crash(int signal, siginfo_t* info, void*) {
   const int number = errno;
   // A second crash, of another thread or of this one within the handler, does not wait again.
   if (!crashing.exchange(true)) {
@@ -36,7 +38,21 @@ void on_crash(int signal) {
     if (crash_signals[index] == signal) sigaction(signal, &earlier[index], nullptr);
   }
   errno = number;
-  raise(signal);  // delivered to the previous handler, once this one returns
+  // The instruction that failed fails again, and the previous handler sees where and why. A signal
+  // that was sent is sent again: it is delivered once this handler returns.
+  if (info->si_code <= 0 || signal == SIGABRT) raise(signal);
+}
+
+// Without memory for more: the name of the type, as the compiler writes it (St9bad_alloc).
+void say_type_alone() noexcept {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  constexpr Bytes begin = "katana: terminated by ";
+  const Bytes name = type != nullptr ? Bytes(type->name()) : Bytes("an exception");
+  std::array<char, 256> line;
+  const std::size_t name_bytes = std::min(name.size(), line.size() - begin.size());
+  std::memcpy(line.data(), begin.data(), begin.size());
+  std::memcpy(line.data() + begin.size(), name.data(), name_bytes);
+  say_last_words({line.data(), begin.size() + name_bytes});
 }
 
 // The library's own handler prints by stdio, which waits for ever on an unread standard error.
@@ -44,12 +60,11 @@ void on_crash(int signal) {
 [[noreturn]] void on_terminate() noexcept {
   const std::exception_ptr thrown = std::current_exception();
   try {
-    print_error_line(thrown == nullptr ? std::string("katana: terminated without an exception")
-                                       : fmt::format("katana: terminated by {}: {}",
-                                                     type_name(thrown), describe(thrown)),
-                     last_words_max);
+    say_last_words(thrown == nullptr ? std::string("katana: terminated without an exception")
+                                     : fmt::format("katana: terminated by {}: {}",
+                                                   type_name(thrown), describe(thrown)));
   } catch (...) {
-    // Without memory for the line nothing is printed.
+    say_type_alone();
   }
   std::abort();
 }
@@ -63,20 +78,14 @@ Result<void> failed(Bytes what) {
 
 Result<void> flush_on_crash() {
   static std::atomic<bool> installed{false};
-  stack_t stack{};
-  if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
-    stack.ss_sp = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);  // stays for as long as its thread may crash
-    if (stack.ss_sp == MAP_FAILED) return failed("mmap");
-    stack.ss_size = stack_bytes;
-    stack.ss_flags = 0;
-    if (sigaltstack(&stack, nullptr) != 0) return failed("sigaltstack");
-  }
+  AlternateStack stack;
+  if (!stack.is_set()) return failed("sigaltstack");
+  stack.keep();
   if (installed.exchange(true)) return {};
   std::set_terminate(on_terminate);
   struct sigaction action{};
-  action.sa_handler = on_crash;
-  action.sa_flags = SA_ONSTACK;
+  action.sa_sigaction = on_crash;
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   for (std::size_t index = 0; index < crash_signals.size(); ++index) {
     if (sigaction(crash_signals[index], &action, &earlier[index]) != 0) return failed("sigaction");

@@ -29,6 +29,9 @@ constexpr std::uint64_t ring_bytes_min = 64 * 1024;
 constexpr std::uint64_t ring_bytes_max = 1u << 30;
 constexpr std::uint32_t threads_limit = 16 * 1024;
 constexpr int short_sleeps_after_burst = 16;
+// Looks of a writer that dozes, after which no record is in progress that did not see the doze.
+constexpr int doze_looks_max = 3;
+constexpr Duration until_woken{INT64_MAX};
 constexpr Duration crash_wait_max = seconds(2);
 
 Result<void> check(const Options& options) {
@@ -147,7 +150,8 @@ class LogCore final : public Log, private Channel, private LiveLog {
   Duration turn(Duration interval) noexcept;
   void serve_requests() noexcept;
   void begin_flush() noexcept;
-  Duration rest(Duration interval) noexcept;
+  Duration rest(Duration interval, Instant now) noexcept;
+  Duration longer(Duration interval) const noexcept;
   void sleep(Duration interval) noexcept;
 
   Options options_;  // without its outputs, which belong to the runners
@@ -176,6 +180,8 @@ class LogCore final : public Log, private Channel, private LiveLog {
   bool crash_noted_ = false;
   int short_sleeps_ = 0;  // number left
   int idle_looks_ = 0;
+  int doze_looks_ = 0;  // without a record, each in time
+  Instant looked_at_ = {};
   std::atomic<std::uint64_t> records_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> dropped_by_outputs_{0};
@@ -306,21 +312,36 @@ Duration LogCore::turn(Duration interval) noexcept {
     --short_sleeps_;
     return Duration{options_.poll_interval.ns / 16};
   }
-  if (bytes == 0) return rest(interval);
+  if (bytes == 0) return rest(interval, time);
   idle_looks_ = 0;
-  return options_.poll_interval;
+  return bytes < options_.ring_bytes / 64 ? longer(interval) : options_.poll_interval;
+}
+
+// The interval that follows this one while there is little to do.
+Duration LogCore::longer(Duration interval) const noexcept {
+  // A record ended the doze. It is younger than order_grace.
+  if (interval > options_.poll_interval_max) return options_.poll_interval;
+  return std::min(Duration{std::max(interval.ns, options_.poll_interval.ns) * 2},
+                  options_.poll_interval_max);
 }
 
 // Returns the time to sleep after a pass without records.
-Duration LogCore::rest(Duration interval) noexcept {
-  if (dozes()) return options_.doze_interval;
+Duration LogCore::rest(Duration interval, Instant now) noexcept {
+  if (dozes()) {
+    // A look that comes late says nothing of other threads: the process may have been stopped.
+    const bool on_time = now - looked_at_ < 2 * options_.doze_interval;
+    doze_looks_ = on_time ? doze_looks_ + 1 : 0;
+    looked_at_ = now;
+    const bool is_over = doze_looks_ > doze_looks_max && writer_.is_at_rest();
+    return is_over ? until_woken : options_.doze_interval;
+  }
   if (++idle_looks_ > options_.doze_after) {
-    idle_looks_ = 0;
+    idle_looks_ = doze_looks_ = 0;
+    looked_at_ = now;
     doze();
     return options_.poll_interval_max;
   }
-  return std::min(Duration{std::max(interval.ns, options_.poll_interval.ns) * 2},
-                  options_.poll_interval_max);
+  return longer(interval);
 }
 
 // Writes all present records, and the log's own notes.
@@ -357,16 +378,20 @@ void LogCore::begin_flush() noexcept {
 
 void LogCore::sleep(Duration interval) noexcept {
   sleeping_.store(1, std::memory_order_seq_cst);
-  // After that store, a thread that asks for a flush or has moved an output sees the sleeper and
-  // wakes it.
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // as in wake_writer(), for dozes()
+  // After that store, a thread that asks for a flush, moves an output or ends the doze sees the
+  // sleeper and wakes it.
   const bool asked = flushes_wanted_.load(std::memory_order_seq_cst) != flush_begun_ ||
                      stop_wanted_.load(std::memory_order_seq_cst) ||
-                     output_moved_.exchange(false, std::memory_order_seq_cst);
-  if (!asked) futex_wait(sleeping_, 1, interval);
+                     output_moved_.exchange(false, std::memory_order_seq_cst) ||
+                     (interval == until_woken && !dozes());
+  if (!asked) futex_wait(sleeping_, 1, interval == until_woken ? Duration{-1} : interval);
   sleeping_.store(0, std::memory_order_relaxed);
 }
 
 void LogCore::wake_writer() noexcept {
+  // The caller's writes are before the exchange: the writer sees them, or is seen asleep.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   if (sleeping_.exchange(0, std::memory_order_seq_cst) == 1) futex_wake(&sleeping_, INT32_MAX);
 }
 

@@ -55,15 +55,16 @@ struct Options {
   Level level = Level::info;            // of loggers without their own level
   // Background, unless each record must be written before the call returns.
   Mode mode = Mode::background;
-  WhenFull when_full = WhenFull::drop;           // the policy of a full ring
-  Duration block_max = milliseconds(100);        // longest wait of WhenFull::block per record
-  std::uint64_t ring_bytes = 256 * 1024;         // of each thread; a power of two, at least 64 KiB
-  std::uint32_t threads_max = 64;                // threads that log at the same time
-  Duration poll_interval = milliseconds(4);      // of a writer with work
-  Duration poll_interval_max = milliseconds(8);  // of an idle one
-  // The interval of a writer after doze_after looks without records: the next record wakes it.
+  WhenFull when_full = WhenFull::drop;            // the policy of a full ring
+  Duration block_max = milliseconds(100);         // longest wait of WhenFull::block per record
+  std::uint64_t ring_bytes = 256 * 1024;          // of each thread; a power of two, at least 64 KiB
+  std::uint32_t threads_max = 64;                 // threads that log at the same time
+  Duration poll_interval = milliseconds(4);       // of a writer with much work
+  Duration poll_interval_max = milliseconds(64);  // of one with little; a ring half full wakes it
+  // The interval of a writer after doze_after looks without records: the next record wakes it. It
+  // then looks a few times more, for a record that was in progress, and sleeps until it is woken.
   Duration doze_interval = milliseconds(250);
-  int doze_after = 16;
+  int doze_after = 2;
   // How far a pass stays behind: late records then find their place. Not while rings are full.
   Duration order_grace = microseconds(200);
   Duration end_max = seconds(2);  // the longest wait of flush() and stop() for outputs

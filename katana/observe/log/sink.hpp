@@ -92,6 +92,10 @@ class Sink {
   // the output is stalled.
   void mark() noexcept { marked_ = accepted_; }
   bool is_settled() const noexcept { return settled_ >= marked_ || stalled_; }
+  // Nothing is buffered, with the output, to be tried again or to be noted.
+  bool is_at_rest() const noexcept {
+    return buffered_records_ == 0 && outstanding_ == 0 && !failing_ && reason_.empty();
+  }
   // Waits until some of it is settled, or for `wait_max`. Returns the time then.
   Instant wait(Instant now, Duration wait_max);
   // Asks the runner to report its next done job.

@@ -164,6 +164,12 @@ bool Writer::is_settled() const noexcept {
   return std::ranges::all_of(sinks_, [](const auto& sink) { return sink->is_settled(); });
 }
 
+bool Writer::is_at_rest() const noexcept {
+  const auto is_read = [](const Ring& ring) { return ring.published() == ring.read_position(); };
+  if (!is_read(notes_) || !std::ranges::all_of(rings_.rings(), is_read)) return false;
+  return std::ranges::all_of(sinks_, [](const auto& sink) { return sink->is_at_rest(); });
+}
+
 void Writer::abandon() noexcept {
   for (const auto& sink : sinks_) sink->abandon();
 }

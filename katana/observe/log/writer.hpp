@@ -47,6 +47,8 @@ class Writer {
   // except stalled sinks.
   void mark() noexcept;
   bool is_settled() const noexcept;
+  // Whether no sink has anything left to do, or to try again.
+  bool is_at_rest() const noexcept;
   // Called last, when the log ends: records that outputs have not taken count as lost.
   void abandon() noexcept;
   // Waits until is_settled(), or `until`. Returns the time then.

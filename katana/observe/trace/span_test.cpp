@@ -266,6 +266,22 @@ TEST_F(SpanTest, a_text_without_room_is_cut_at_a_character_and_an_attribute_is_c
   EXPECT_TRUE(drained);
 }
 
+TEST_F(SpanTest, a_reader_that_rests_is_called_at_the_next_span_and_once) {
+  EXPECT_FALSE(tracer_->call_at_next_span()) << "there is nothing to call";
+  int calls = 0;
+  root_ = {};
+  TracerOptions options;
+  options.on_filling = [&] { ++calls; };
+  make(std::move(options));
+  EXPECT_TRUE(tracer_->call_at_next_span());
+  EXPECT_EQ(calls, 0);
+  end_root();
+  EXPECT_EQ(calls, 1);
+  Root::begin(*tracer_)->end({}, [](SpanRecord&) {});
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(tracer_->drain([](const SpanRecord&) {}), 2u);
+}
+
 TEST_F(SpanTest, the_same_seed_gives_the_same_ids) {
   const auto ids = [] {
     Tracer tracer({.seed = 42});

@@ -112,6 +112,17 @@ void Tracer::put_ready(SpanRecord& record) noexcept {
   const std::uint32_t waiting = SpanBuffer::put_ready(record);
   if (waiting == (options_.spans_max + 1) / 2 && options_.on_filling) [[unlikely]]
     options_.on_filling();
+  // seq_cst: the record is ready, or its reader has yet to drain().
+  if (calls_at_next_span_.load(std::memory_order_seq_cst) &&
+      calls_at_next_span_.exchange(false, std::memory_order_seq_cst)) [[unlikely]] {
+    options_.on_filling();
+  }
+}
+
+bool Tracer::call_at_next_span() noexcept {
+  if (!options_.on_filling) return false;
+  calls_at_next_span_.store(true, std::memory_order_seq_cst);
+  return true;
 }
 
 std::size_t Tracer::drain(const std::function<void(const SpanRecord&)>& f) {

@@ -78,6 +78,9 @@ class Tracer {
   SpanRecord* take() noexcept;
   // Makes an ended record ready for the drain.
   void put_ready(SpanRecord& record) noexcept;
+  // Options::on_filling is called at the next put_ready() as well, once. A drain() must follow, for
+  // the spans of before. False: there is no on_filling.
+  bool call_at_next_span() noexcept;
   // Returns a record that is not kept.
   static void give_back(SpanRecord& record) noexcept { SpanBuffer::give_back(record); }
 
@@ -112,6 +115,7 @@ class Tracer {
   std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Ignored::count)> ignored_{};
   std::atomic<std::uint64_t> cut_texts_{0};
   std::atomic<std::uint64_t> drained_{0};
+  std::atomic<bool> calls_at_next_span_{false};
   std::mutex mutex_;  // guards buffers_
   std::vector<std::shared_ptr<SpanBuffer>> buffers_;
   std::uint64_t seed_;

@@ -83,6 +83,7 @@ class EpollEngine {
     ignore_broken_pipes();
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) return std::unexpected(system_error("create an epoll instance", errno));
+    find_precision();
     wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (wake_ < 0) return std::unexpected(system_error("create an eventfd", errno));
     if (!control(EPOLL_CTL_ADD, wake_, EPOLLIN, special(wake_kind, 0))) {
@@ -273,10 +274,9 @@ class EpollEngine {
     (void)!::write(wake_, &one, sizeof one);
   }
 
-  // One epoll_wait; time is read behind it.
+  // One wait; time is read behind it.
   void turn(Duration wait_max) {
-    const int count =
-        epoll_wait(epoll_, events_.data(), rules_.events_per_wait_max, wait_ms(wait_max));
+    const int count = wait(wait_max);
     clocks_ = read_clocks();
     sink_.on_turn(clocks_.now);
     for (int index = 0; index < count; ++index) {
@@ -346,17 +346,32 @@ class EpollEngine {
 
   Slot* find(Link link) { return slots_.find(link); }
 
-  int wait_ms(Duration wait_max) const {
-    if (!unread_links_.empty()) return 0;
+  int wait(Duration wait_max) {
+    wait_max = limit_wait(wait_max);
+    if (precise_waits_) [[likely]] {
+      const timespec timeout{wait_max.ns / 1'000'000'000, wait_max.ns % 1'000'000'000};
+      return wait_for_events(epoll_, events_.data(), rules_.events_per_wait_max, timeout);
+    }
+    // Rounded up: waking before a deadline would only mean to wait again.
+    const std::int64_t count_ms = wait_max.ns / 1'000'000 + (wait_max.ns % 1'000'000 != 0 ? 1 : 0);
+    return wait_for_events_ms(epoll_, events_.data(), rules_.events_per_wait_max,
+                              static_cast<int>(std::min<std::int64_t>(count_ms, INT_MAX)));
+  }
+
+  Duration limit_wait(Duration wait_max) const {
+    if (!unread_links_.empty()) return Duration{};
     if (closing_at_ != never && !listeners_closed_) {
       // Past the grace only a queue that cannot be accepted at present holds a listener open.
       const Duration left = closing_at_ - clocks_.now;
       wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
     }
-    if (wait_max.ns <= 0) return 0;
-    // Rounded up: waking before a deadline would only mean to wait again.
-    const std::int64_t count = (wait_max.ns - 1) / 1'000'000 + 1;
-    return static_cast<int>(std::min<std::int64_t>(count, INT_MAX));
+    return std::max(wait_max, Duration{});
+  }
+
+  // Old kernels and some sandboxes have only waits in milliseconds.
+  void find_precision() {
+    const timespec none{};
+    precise_waits_ = rules_.precise_waits && wait_for_events(epoll_, events_.data(), 1, none) >= 0;
   }
 
   bool control(int operation, int fd, std::uint32_t events, std::uint64_t data) {
@@ -679,6 +694,7 @@ class EpollEngine {
   std::unique_ptr<char[]> receive_buffer_;
   int epoll_ = -1;
   int wake_ = -1;
+  bool precise_waits_ = false;  // the kernel has epoll_pwait2
   Clocks clocks_;
 
   SlotTable<Slot> slots_;

@@ -51,6 +51,22 @@ KATANA_TEST(a_request_on_a_kept_connection_costs_recv_and_send) {
   EXPECT_EQ(system_calls.control, 0u);
 }
 
+KATANA_TEST(a_short_wait_is_not_rounded_up_to_a_millisecond) {
+  epoll_event none{};
+  if (wait_for_events(-1, &none, 1, {}) < 0 && errno == ENOSYS) GTEST_SKIP() << "an old kernel";
+  typename TestFixture::TestServer server;
+  this->turn_a_little(server);
+  // A busy machine delays some of these turns, but not each.
+  Duration shortest = seconds(1);
+  for (int count = 0; count < 2'000 && shortest >= microseconds(900); ++count) {
+    const Instant start = read_monotonic();
+    server.engine.turn(microseconds(200));
+    shortest = std::min(shortest, server.engine.now() - start);
+  }
+  EXPECT_GE(shortest, microseconds(200));
+  EXPECT_LT(shortest, microseconds(900));
+}
+
 KATANA_TEST(several_parts_are_sent_in_order_by_one_system_call) {
   typename TestFixture::TestServer server;
   auto client = this->connect(server, server.listen(), "x");

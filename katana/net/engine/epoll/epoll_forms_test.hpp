@@ -32,6 +32,7 @@ struct Undone {
                                  .inherited_options = false,
                                  .delete_before_close = true,
                                  .close_at_turn_end = true,
+                                 .precise_waits = false,
                                  .accepts_per_event_max = 2,
                                  .events_per_wait_max = 2};
   inline static Undecided rules = all;

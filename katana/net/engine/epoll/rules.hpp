@@ -29,6 +29,8 @@ struct Decided {
   static constexpr bool delete_before_close = false;
   // Closes at once. True: all together, when the turn ends.
   static constexpr bool close_at_turn_end = false;
+  // Waits in nanoseconds. False: waits of whole milliseconds, as on Linux before 5.11.
+  static constexpr bool precise_waits = true;
   // The limit keeps a flood of new connections from starving existing ones.
   static constexpr int accepts_per_event_max = 64;
   static constexpr int events_per_wait_max = 1024;
@@ -46,6 +48,7 @@ struct Undecided {
   bool inherited_options = Decided::inherited_options;  // false: setsockopt on each accepted socket
   bool delete_before_close = Decided::delete_before_close;  // true: one epoll_ctl more a link
   bool close_at_turn_end = Decided::close_at_turn_end;  // true: the number is free again only then
+  bool precise_waits = Decided::precise_waits;  // false: a short pause is a millisecond late
   int accepts_per_event_max = Decided::accepts_per_event_max;  // 1 …
   int events_per_wait_max = Decided::events_per_wait_max;      // 1 … Decided's
 };
