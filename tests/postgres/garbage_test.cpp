@@ -1,13 +1,8 @@
 // A server whose answers are not of PostgreSQL's protocol: each call gets one answer, and the next
 // connection works.
-//
-// A separate program, because libpq 15 itself leaks a result when an unexpected message comes. A
-// ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
 #include <array>
 
 #include "katana/stores/database/postgres/hostile_server_fixture_test.hpp"
-
-extern "C" const char* __lsan_default_suppressions() { return "leak:libpq.so"; }
 
 namespace katana::database::postgres {
 namespace {

@@ -1,5 +1,4 @@
-// The memory of a connection beside libpq's own buffers: all that operator new gave and that was
-// not given back. libpq calls malloc().
+// The memory of a connection: all that operator new gave and that was not given back.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -86,7 +85,7 @@ class PostgresMemory : public testing::Test {
   int open_ = 0;
 };
 
-TEST_F(PostgresMemory, an_idle_connection_takes_at_most_16_kib_beside_libpq) {
+TEST_F(PostgresMemory, an_idle_connection_takes_at_most_8_kib) {
   open();
   // The first call makes objects once, for all later calls.
   const auto first = [&]() -> Task<void> { EXPECT_TRUE(co_await database_->execute("SELECT 1")); };
@@ -108,7 +107,7 @@ TEST_F(PostgresMemory, an_idle_connection_takes_at_most_16_kib_beside_libpq) {
               static_cast<long long>(each));
   RecordProperty("bytes_each", std::to_string(each));
   EXPECT_GT(each, 500) << "this counts nothing";
-  EXPECT_LE(each, 16 * 1024);
+  EXPECT_LE(each, 8 * 1024);
   database_.reset();
 }
 

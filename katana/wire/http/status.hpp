@@ -160,6 +160,9 @@ inline constexpr StatusTable status_table = make_status_table();
   return status >= 200 && status != 204 && status != 304;
 }
 
+// Reset Content: framed like a response with content, which is always empty (RFC 9110 §15.3.6).
+inline constexpr unsigned reset_content = 205;
+
 }  // namespace katana::http
 
 // SPDX-License-Identifier: Apache-2.0

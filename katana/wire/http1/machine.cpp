@@ -223,6 +223,7 @@ bool Machine::respond_anew(const http::ReplyHead& head, Bytes content, bool cont
                            Instant now, Outbox& outbox) noexcept {
   if (!may_reply(head.status)) return false;
   const bool has_content = http::status_has_content(head.status);
+  if (head.status == http::reset_content) content = {};
   const bool with_content = has_content && !is_head_request_;
   const std::size_t head_bytes = context_->head_writer.bytes_max(head);
   // Short content goes into the head's block, unless a long head leaves no place for it.
@@ -245,11 +246,12 @@ bool Machine::respond_anew(const http::ReplyHead& head, Bytes content, bool cont
 
 bool Machine::begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept {
   if (!may_reply(head.status)) return false;
+  const bool is_empty = head.status == http::reset_content;
   if (!http::status_has_content(head.status)) {
     reply_ = Reply::without_content;
-  } else if (head.content_length >= 0) {
+  } else if (head.content_length >= 0 || is_empty) {
     reply_ = Reply::by_length;
-    reply_left_ = static_cast<std::uint64_t>(head.content_length);
+    reply_left_ = is_empty ? 0 : static_cast<std::uint64_t>(head.content_length);
   } else {
     reply_ = is_http10_ ? Reply::by_close : Reply::chunked;
   }
@@ -264,11 +266,10 @@ bool Machine::begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept 
   const Length length = reply_ == Reply::by_length ? Length::content_length
                         : reply_ == Reply::chunked ? Length::chunked
                                                    : Length::none;
-  char* const end =
-      put_head(begin, head, length, static_cast<std::uint64_t>(head.content_length), closes);
+  char* const end = put_head(begin, head, length, reply_left_, closes);
   outbox.commit(static_cast<std::size_t>(end - begin));
   // The head states the framing that the content would have; no content follows (RFC 9110 §9.3.2).
-  if (is_head_request_) reply_ = Reply::without_content;
+  if (is_head_request_ || is_empty) reply_ = Reply::without_content;
   return true;
 }
 

@@ -82,7 +82,7 @@ const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept {
   const Bytes value = http::trimmed(line.substr(colon + 1));
   if (value.find('\0') != Bytes::npos) return "a field's value has a NUL";
   if (equals_ignoring_case(name, "content-length")) {
-    if (const char* problem = read_length(value, facts)) return problem;
+    if (const char* problem = read_length(value, facts)) facts.length_problem = problem;
   } else if (equals_ignoring_case(name, "transfer-encoding")) {
     facts.has_coding = true;
     http::ListReader codings(value);
@@ -189,6 +189,10 @@ ResponseMachine::Step ResponseMachine::next_line(Bytes input, bool to_head,
 ResponseMachine::Step ResponseMachine::end_head(Bytes input, std::size_t consumed,
                                                 bool to_head) noexcept {
   head_bytes_ = 0;
+  const bool opens_tunnel = is_tunnel_ && reading_.status / 100 == 2;
+  if (reading_.length_problem != nullptr && !opens_tunnel) {
+    return malformed(reading_.length_problem);
+  }
   if (reading_.status < 200) {
     if (reading_.status == 101) return malformed("101, and no upgrade was asked for");
     if (++interims_ > interim_max) return malformed("too many interim replies");
@@ -196,6 +200,7 @@ ResponseMachine::Step ResponseMachine::end_head(Bytes input, std::size_t consume
   }
   interims_ = 0;
   facts_ = reading_;
+  if (opens_tunnel) return complete(consumed, {});
   if (const char* problem = frame(to_head)) return malformed(problem);
   if (state_ == State::head) return complete(consumed, {});
   if (state_ == State::length) return next_length(input, consumed);

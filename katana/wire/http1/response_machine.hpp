@@ -9,6 +9,7 @@
 //
 //   head ──1xx──▶ head                    an interim reply is no reply
 //        ──204, 304, to HEAD, length 0──▶ (complete) head
+//        ──2xx to CONNECT──▶ (complete) head
 //        ──Content-Length──▶ length ──▶ (complete) head
 //        ──chunked──▶ chunks ──▶ (complete) head
 //        ──neither──▶ until_close ──end of input──▶ (complete)
@@ -42,6 +43,7 @@ struct ReplyFacts {
   bool has_coding = false;                       // Transfer-Encoding is there
   bool chunked = false;                          // it is the last coding
   bool folded = false;                           // a field takes several lines: see unfold()
+  const char* length_problem = nullptr;          // the mistake of Content-Length; null: none
 };
 
 // One for each thread; connections share it.
@@ -83,6 +85,12 @@ class ResponseMachine {
 
   // Forgets everything; the next byte begins a reply.
   void begin_connection() noexcept { *this = ResponseMachine(); }
+  // The same for the reply to CONNECT. A 2xx ends with its head, whatever framing it states, and
+  // even if that is malformed (RFC 9112 §6.3). Other replies are read as usual.
+  void begin_tunnel() noexcept {
+    begin_connection();
+    is_tunnel_ = true;
+  }
   // At most one event. `to_head`: the request that the next reply answers was HEAD. Unless the
   // event is needs_more there may be another in the rest of the input.
   Step next(Bytes input, bool to_head, HeadMemo& memo) noexcept;
@@ -93,6 +101,8 @@ class ResponseMachine {
   std::uint16_t status() const noexcept { return facts_.status; }
   // Its head has folded fields, which unfold() makes plain.
   bool folded() const noexcept { return facts_.folded; }
+  // The head of that reply is one of HTTP/1.0.
+  bool old_version() const noexcept { return facts_.old_version; }
   // False: the server will take no further request on this connection.
   bool keeps_open() const noexcept { return keeps_open_; }
   // Some of a reply was read, but not all.
@@ -122,6 +132,7 @@ class ResponseMachine {
   std::uint16_t interims_ = 0;
   State state_ = State::head;
   bool keeps_open_ = true;
+  bool is_tunnel_ = false;  // the request is CONNECT
   ChunkedDecoder chunks_;
 };
 

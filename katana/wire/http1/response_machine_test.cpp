@@ -32,6 +32,40 @@ void expect_reading(const ResponseCase& one) {
   }
 }
 
+// RFC 9112 §6.3: the bytes behind the head belong to the tunnel. A refusal is read as usual.
+TEST(Response, a_2xx_to_connect_ends_with_its_head_whatever_framing_it_states) {
+  using Kind = ResponseMachine::Event;
+  for (const char* const framing :
+       {"", "Content-Length: 5\r\n", "Content-Length: -\r\n", "Transfer-Encoding: chunked\r\n",
+        "Content-Length: 1\r\nContent-Length: 2\r\n",
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"}) {
+    for (const char* const status : {"200", "299"}) {
+      HeadMemo memo;
+      for (int round = 0; round < 2; ++round) {  // anew, and by the memo
+        ResponseMachine machine;
+        machine.begin_tunnel();
+        const std::string head = std::string("HTTP/1.1 ") + status + " OK\r\n" + framing + "\r\n";
+        const auto step = machine.next(head + "tunnel", false, memo);
+        EXPECT_EQ(step.event, Kind::complete) << framing;
+        EXPECT_EQ(step.consumed, head.size()) << framing;
+        EXPECT_EQ(machine.status(), Bytes(status) == "200" ? 200 : 299);
+      }
+    }
+  }
+  HeadMemo memo;
+  ResponseMachine refused;
+  refused.begin_tunnel();
+  EXPECT_EQ(refused.next("HTTP/1.1 403 No\r\nContent-Length: x\r\n\r\n", false, memo).event,
+            Kind::malformed);
+  ResponseMachine usual;
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n";
+  EXPECT_EQ(usual.next(head, false, memo).event, Kind::malformed);
+  refused.begin_tunnel();
+  (void)refused.next(head, false, memo);
+  usual.begin_connection();
+  EXPECT_EQ(usual.next(head, false, memo).event, Kind::malformed) << "the memo is shared";
+}
+
 TEST(Response, framing_is_that_of_the_rfc_at_every_split) {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   const ResponseCase cases[] = {

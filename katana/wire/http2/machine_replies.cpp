@@ -32,6 +32,7 @@ bool Machine::respond(Stream& stream, const http::ReplyHead& head, Bytes& conten
                       bool content_stays, std::size_t output_max, Instant now,
                       Outbox& outbox) noexcept {
   const bool has_content = http::status_has_content(head.status);
+  if (head.status == http::reset_content) content = {};
   const std::int64_t length = has_content ? static_cast<std::int64_t>(content.size()) : -1;
   if (!has_content || stream.is_head_request) content = {};
   const std::size_t head_bytes = 2 * frame_header_bytes + 1 + context_->head_writer.bytes_max(head);

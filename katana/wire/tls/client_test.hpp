@@ -91,6 +91,7 @@ struct ClientOptions {
   std::vector<std::string> protocols = {};
   SSL_SESSION* session = nullptr;  // to be resumed
   const TestCertificate* certificate = nullptr;
+  std::string groups = {};  // empty: the usual ones
   std::string ciphers_1_2 = {};
 };
 
@@ -106,6 +107,7 @@ class TestClient {
     if (!options.ciphers_1_2.empty()) {
       SSL_CTX_set_cipher_list(context_, options.ciphers_1_2.c_str());
     }
+    if (!options.groups.empty()) SSL_CTX_set1_groups_list(context_, options.groups.c_str());
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_CLIENT);
     SSL_CTX_sess_set_new_cb(context_, [](SSL* ssl, SSL_SESSION* session) {
       auto& self = *static_cast<TestClient*>(SSL_get_app_data(ssl));

@@ -26,6 +26,7 @@ enum class Failure : std::uint8_t {
   broken_record,         // bytes were changed on the way, or the other side is broken
   left,                  // the other side ended the connection in the midst of the handshake
   timed_out,             // the handshake took too long
+  renegotiation,         // the other side began another handshake of TLS 1.2
   other,                 // an error of OpenSSL that is none of these
 };
 

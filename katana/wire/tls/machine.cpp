@@ -66,6 +66,13 @@ struct MachineBio {
     return Machine::of(*ssl).admitted_ ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_RETRY;
   }
 
+  // OpenSSL refuses a renegotiation by a warning only, and would go on (SSL_OP_NO_RENEGOTIATION).
+  static void note_alert(const SSL* ssl, int where, int alert) noexcept {
+    if (where == SSL_CB_WRITE_ALERT && (alert & 0xff) == SSL_AD_NO_RENEGOTIATION) {
+      Machine::of(*ssl).renegotiation_refused_ = true;
+    }
+  }
+
   // 1: the reference is ours.
   static int session(SSL* ssl, SSL_SESSION* session) noexcept {
     const Machine& machine = Machine::of(*ssl);
@@ -134,6 +141,7 @@ Machine::Machine(SSL_CTX& context, Side side) noexcept : ssl_(SSL_new(&context))
   BIO_set_data(bio, this);
   SSL_set_bio(ssl_, bio, bio);  // owns it
   SSL_set_app_data(ssl_, this);
+  SSL_set_info_callback(ssl_, &MachineBio::note_alert);
   if (side == Side::server) {
     SSL_set_accept_state(ssl_);
   } else {
@@ -154,6 +162,16 @@ bool Machine::expect_name(const char* name) noexcept {
                         SSL_set_tlsext_host_name(ssl_, name) == 1;
   ERR_clear_error();
   return expected;
+}
+
+bool Machine::announce_name(const char* name) noexcept {
+  if (ASN1_OCTET_STRING* const address = a2i_IPADDRESS(name)) {
+    ASN1_OCTET_STRING_free(address);
+    return true;
+  }
+  const bool announced = SSL_set_tlsext_host_name(ssl_, name) == 1;
+  ERR_clear_error();
+  return announced;
 }
 
 void Machine::resume(SSL_SESSION* session, SessionStore& store) noexcept {
@@ -214,6 +232,12 @@ Step Machine::read(std::span<char> plain) noexcept {
     std::size_t count = 0;
     const int done = SSL_read_ex(ssl_, plain.data() + produced, plain.size() - produced, &count);
     produced += count;
+    if (renegotiation_refused_) {
+      // RFC 9113 §9.2.1 asks for it on HTTP/2; no client needs it with other protocols either.
+      noted_ = Failure::renegotiation;
+      const Step failed = fail();
+      return produced == 0 ? failed : Step{Event::bytes, consumed(), produced};
+    }
     if (done == 1) {
       // Without further input nothing follows the record: OpenSSL reads no further than it must.
       const bool all = input_.empty() && SSL_pending(ssl_) == 0;

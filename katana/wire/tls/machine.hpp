@@ -106,6 +106,9 @@ class Machine {
   // a DNS name or a numeric address. A DNS name is also sent as SNI (RFC 6066 §3). False: there is
   // no memory, or the name is neither.
   bool expect_name(const char* name) noexcept;
+  // For a client, before the first next(): sends the DNS name as SNI and demands nothing of the
+  // certificate. A numeric address is not sent. False: there is no memory, or the name is neither.
+  bool announce_name(const char* name) noexcept;
   // For a client, before the first next(): asks to resume the session of an earlier connection with
   // the same server. Takes a share of the session; null: there is none to resume. `store` receives
   // the sessions that the server offers for later, and must outlive the machine. The certificate of
@@ -130,6 +133,9 @@ class Machine {
   Bytes server_name() const noexcept;
   // The verified certificate of the other side; null: it has shown none.
   X509* peer_certificate() const noexcept;
+  // The certificate that the other side has shown, verified or not; null: none. Without a
+  // verification it is no identity.
+  X509* shown_certificate() const noexcept { return SSL_get0_peer_certificate(ssl_); }
   const char* cipher() const noexcept { return SSL_get_cipher_name(ssl_); }
 
  private:
@@ -152,6 +158,7 @@ class Machine {
   bool end_said_ = false;
   Failure failure_ = Failure::none;
   Failure noted_ = Failure::none;
+  bool renegotiation_refused_ = false;
   SessionStore* store_ = nullptr;
   Bytes protocols_;
 };

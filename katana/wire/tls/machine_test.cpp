@@ -260,16 +260,21 @@ TEST(TlsMachine, an_alert_of_the_peer_is_a_failure) {
   EXPECT_EQ(bench.machine.failure(), Failure::peer_alert);
 }
 
-TEST(TlsMachine, renegotiation_is_refused_and_the_connection_goes_on) {
-  Bench bench({.version = TLS1_2_VERSION});
-  bench.pass();
-  SSL_renegotiate(bench.client.ssl());
-  SSL_do_handshake(bench.client.ssl());
-  bench.give(bench.client.take_output());
-  EXPECT_FALSE(bench.machine.has_failed());
-  EXPECT_EQ(bench.events, (Events{Event::hello, Event::opened}));
-  EXPECT_GT(bench.output.pending(), 0u);  // no_renegotiation, a warning
-  EXPECT_TRUE(bench.machine.can_seal());
+// RFC 9113 §9.2.1
+TEST(TlsMachine, renegotiation_is_refused_and_ends_the_connection) {
+  for (const char* const protocol : {"h2", "http/1.1"}) {
+    Bench bench({.version = TLS1_2_VERSION, .protocols = {protocol}});
+    bench.pass();
+    bench.client.send("before");
+    SSL_renegotiate(bench.client.ssl());
+    SSL_do_handshake(bench.client.ssl());
+    bench.give(bench.client.take_output());
+    EXPECT_EQ(bench.received, "before");
+    EXPECT_EQ(bench.machine.failure(), Failure::renegotiation);
+    EXPECT_EQ(bench.events, (Events{Event::hello, Event::opened, Event::bytes, Event::failed}));
+    EXPECT_GT(bench.output.pending(), 0u);  // no_renegotiation, a warning
+    EXPECT_FALSE(bench.machine.can_seal());
+  }
 }
 
 TEST(TlsMachine, new_keys_are_agreed_on_in_between) {

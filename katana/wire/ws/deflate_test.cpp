@@ -207,6 +207,51 @@ TEST_F(DeflateTest, blocks_that_cost_more_than_they_bring_are_limited) {
   EXPECT_EQ(machine.refusal(), Refusal::too_many_blocks);
 }
 
+// RFC 7692 §7.2.3.4: a sender may end its stream within a message; each stream has a block.
+TEST_F(DeflateTest, streams_that_end_within_a_message_count_as_blocks) {
+  std::string packed;
+  for (std::uint64_t count = 0; count <= blocks_free; ++count) packed += std::string("\x03\0", 2);
+  Machine machine(*context_, Instant{}, 12);
+  EXPECT_EQ(read(machine, frame(0xc2, packed), 60'000).last, Event::refused);
+  EXPECT_EQ(machine.refusal(), Refusal::too_many_blocks);
+}
+
+TEST_F(DeflateTest, output_of_earlier_pieces_allows_no_more_blocks_than_it_pays_for) {
+  std::string text(100'000, 'x');
+  std::string packed(1000, '\0');
+  z_stream stream{};
+  ASSERT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, -12, 1, Z_DEFAULT_STRATEGY), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  ASSERT_EQ(deflate(&stream, Z_SYNC_FLUSH), Z_OK);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  const auto with_empty_blocks = [&](std::uint64_t count) {
+    std::string more = packed;
+    while (count-- > 0) more += std::string("\0\0\0\xff\xff", 5);
+    Machine machine(*context_, Instant{}, 12);
+    return read(machine, frame(0xc2, more), 60'000).last;
+  };
+  const std::uint64_t paid_for = blocks_free + text.size() / bytes_per_block_min;
+  EXPECT_EQ(with_empty_blocks(paid_for - 100), Event::data);
+  EXPECT_EQ(with_empty_blocks(paid_for + 100), Event::refused);
+}
+
+// RFC 7692 §7.2.2: the message ends with the four bytes that its sender has taken off.
+TEST_F(DeflateTest, the_end_that_was_taken_off_is_read_for_each_message) {
+  const std::string stored(
+      "\0\x06\0\xf9\xff"
+      "ab",
+      7);  // a block of six bytes; two are sent
+  Machine machine(*context_, Instant{}, 12);
+  for (int message = 0; message < 3; ++message) {
+    EXPECT_EQ(read(machine, frame(0xc2, stored), 60'000).message,
+              std::string("ab\0\0\xff\xff|", 7));
+  }
+}
+
 TEST_F(DeflateTest, a_writer_that_flushes_after_every_line_is_no_bomb) {
   std::string text, packed;
   z_stream stream{};

@@ -29,6 +29,7 @@ constexpr std::array<HandshakeRefusalText, static_cast<std::size_t>(HandshakeRef
         {426, "Version 13 of WebSocket is served here, which Sec-WebSocket-Version has to name."},
         {400, "Sec-WebSocket-Key has to be the Base64 of 16 bytes, once (RFC 6455 §4.1)."},
         {400, "Sec-WebSocket-Protocol has to be a list of tokens (RFC 6455 §4.1)."},
+        {400, "Sec-WebSocket-Extensions has to be a list of extensions (RFC 6455 §9.1)."},
         {403, "Pages of this Origin may not connect here."},
     }};
 
@@ -120,6 +121,53 @@ Bytes trim(Bytes text) noexcept {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
+}
+
+bool is_token(Bytes text) noexcept {
+  return !text.empty() && http::all_are(text, http::token_character);
+}
+
+// A token, or a token in quotes (RFC 6455 §9.1).
+bool is_parameter_value(Bytes value) noexcept {
+  if (!value.starts_with('"')) return is_token(value);
+  value.remove_prefix(1);
+  bool has_text = false;
+  while (!value.empty() && value[0] != '"') {
+    if (value[0] == '\\') value.remove_prefix(1);
+    if (value.empty() || !http::is(value[0], http::token_character)) return false;
+    value.remove_prefix(1);
+    has_text = true;
+  }
+  return has_text && value == "\"";
+}
+
+// A token, and parameters behind semicolons. A semicolon in quotes ends no parameter, but is not
+// allowed there either.
+bool is_extension(Bytes rest) noexcept {
+  for (bool is_name = true;; is_name = false) {
+    const std::size_t end = rest.find(';');
+    const Bytes part = trim(rest.substr(0, end));
+    const std::size_t equals = is_name ? Bytes::npos : part.find('=');
+    if (!is_token(trim(part.substr(0, equals)))) return false;
+    if (equals != Bytes::npos && !is_parameter_value(trim(part.substr(equals + 1)))) return false;
+    if (end == Bytes::npos) return true;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+// The lines of the field are one list, which has at least one extension.
+bool has_valid_extensions(const http::Head& head) noexcept {
+  bool is_sent = false;
+  bool has_one = false;
+  bool are_valid = true;
+  for_each_value(head, "Sec-WebSocket-Extensions", [&](Bytes value) {
+    is_sent = true;
+    http::ListReader offers(value);
+    for (Bytes offer; offers.next(offer); has_one = true) {
+      are_valid = are_valid && is_extension(offer);
+    }
+  });
+  return !is_sent || (has_one && are_valid);
 }
 
 // Takes the part in front of the next semicolon off `rest`, together with the semicolon.
@@ -233,6 +281,8 @@ Handshake judge_handshake(const http::Head& head, const HandshakeOptions& option
   if (handshake.refusal != HandshakeRefusal::none) return handshake;
   if (!choose_subprotocol(head, options.subprotocols, handshake.subprotocol)) {
     handshake.refusal = HandshakeRefusal::bad_subprotocols;
+  } else if (!has_valid_extensions(head)) {
+    handshake.refusal = HandshakeRefusal::bad_extensions;
   } else if (!may_connect(head, options)) {
     handshake.refusal = HandshakeRefusal::foreign_origin;
   }

@@ -27,6 +27,7 @@ enum class HandshakeRefusal : std::uint8_t {
   other_version,     // Sec-WebSocket-Version is not 13
   bad_key,           // Sec-WebSocket-Key is not the base64 of 16 bytes
   bad_subprotocols,  // Sec-WebSocket-Protocol is malformed
+  bad_extensions,    // Sec-WebSocket-Extensions is malformed
   foreign_origin,    // a page of another site; see HandshakeOptions::origins
   count_,
 };

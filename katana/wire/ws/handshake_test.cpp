@@ -109,6 +109,77 @@ TEST(Handshake, what_is_missing_is_told_with_its_status) {
   }
 }
 
+// RFC 6455 §9.1, also if the server compresses nothing.
+TEST(Handshake, extensions_that_do_not_fit_their_grammar_fail_the_handshake) {
+  const char* const malformed[] = {
+      "",  // a list has at least one extension
+      " , ",
+      "a b",
+      "a;",
+      ";a",
+      "a;;b",
+      "a; =1",
+      "a; b=",
+      "a; b=c d",
+      "a; b=\"\"",
+      "a; b=\"c d\"",  // a token in quotes is a token, too
+      "a; b=\"c;d\"",
+      "a; b=\"c,d\"",
+      "a; b=\"c",
+      "a; b=\"c\\",
+      "a; b=\"c\"d",
+      "a=1",
+      "a(b)",
+      "permessage-deflate, a b",
+  };
+  const char* const well_formed[] = {
+      "a", "a, ,b", "x-a; b; c=1 ; d=\"e\",f", "a; b=\"c\\d\"", "permessage-deflate; unknown=1",
+  };
+  EXPECT_EQ(text_of(HandshakeRefusal::bad_extensions).status, 400u);
+  for (const int window_bits : {0, 15}) {
+    for (const bool on_stream : {false, true}) {
+      const HandshakeOptions options{.on_stream = on_stream, .deflate_window_bits = window_bits};
+      for (const char* const value : malformed) {
+        EXPECT_EQ(judge("Sec-WebSocket-Extensions", value, options).refusal,
+                  HandshakeRefusal::bad_extensions)
+            << value;
+      }
+      for (const char* const value : well_formed) {
+        EXPECT_EQ(judge("Sec-WebSocket-Extensions", value, options).refusal, HandshakeRefusal::none)
+            << value;
+      }
+    }
+  }
+}
+
+// RFC 9110 §5.3: an empty line is an empty element of the list.
+TEST(Handshake, extensions_on_several_lines_are_one_list) {
+  Fields fields = fields_with("Sec-WebSocket-Extensions", "");
+  fields.emplace_back("Sec-WebSocket-Extensions", "permessage-deflate");
+  const Handshake handshake = judge_handshake(Request(fields).head(), {.deflate_window_bits = 15});
+  EXPECT_EQ(handshake.refusal, HandshakeRefusal::none);
+  EXPECT_EQ(handshake.window_bits, 15);
+  fields.emplace_back("Sec-WebSocket-Extensions", "a;");
+  EXPECT_EQ(judge_handshake(Request(fields).head(), {}).refusal, HandshakeRefusal::bad_extensions);
+}
+
+TEST(Handshake, a_window_of_one_digit_is_answered_with_one_digit) {
+  const Handshake handshake =
+      judge("Sec-WebSocket-Extensions", "permessage-deflate; server_max_window_bits=9",
+            {.deflate_window_bits = 15});
+  EXPECT_EQ(handshake.window_bits, 9);
+  EXPECT_TRUE(answer_to(handshake).ends_with("; server_max_window_bits=9\r\n"))
+      << answer_to(handshake);
+}
+
+TEST(Handshake, a_refused_handshake_agrees_on_no_extension) {
+  Fields fields = fields_with("Sec-WebSocket-Extensions", "permessage-deflate");
+  fields.emplace_back("Origin", "https://evil.example");
+  const Handshake handshake = judge_handshake(Request(fields).head(), {.deflate_window_bits = 15});
+  EXPECT_EQ(handshake.refusal, HandshakeRefusal::foreign_origin);
+  EXPECT_EQ(handshake.window_bits, 0);
+}
+
 TEST(Handshake, a_key_or_a_version_that_comes_twice_is_none) {
   Fields fields = fields_with("Sec-WebSocket-Extensions", "");
   fields.emplace_back("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
@@ -195,6 +266,8 @@ TEST(Handshake, offers_of_compression_are_taken_or_declined_as_rfc_7692_says) {
       {"permessage-deflate; server_max_window_bits=8", false, 0, false},
       {"permessage-deflate; server_max_window_bits=16", false, 0, false},
       {"permessage-deflate; server_max_window_bits=010", false, 0, false},
+      {"permessage-deflate; server_max_window_bits=1/", false, 0, false},
+      {"permessage-deflate; client_max_window_bits=1.", false, 0, false},
       {"permessage-deflate; server_max_window_bits", false, 0, false},
       {"permessage-deflate; client_max_window_bits=7", false, 0, false},
       {"permessage-deflate; server_no_context_takeover=1", false, 0, false},

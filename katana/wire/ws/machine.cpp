@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "katana/base/text/utf8.hpp"
 #include "katana/wire/ws/mask.hpp"
 
 namespace katana::ws {
@@ -22,11 +23,11 @@ std::uint64_t packed_bytes_max(const Limits& limits) noexcept {
                                  Deflater::bound(limits.message_bytes_max));
 }
 
-// The longest beginning of at most `bytes_max` bytes that does not cut a character.
+// The longest beginning of at most `bytes_max` bytes that does not cut a character. REQUIRES UTF-8.
 Bytes cut_text(Bytes text, std::size_t bytes_max) noexcept {
   if (text.size() <= bytes_max) return text;
   std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  while ((static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end);
 }
 
@@ -373,7 +374,7 @@ bool Machine::close(CloseCode code, Bytes reason, Instant now, Outbox& outbox) n
   if (may_be_sent(number)) {
     payload[0] = static_cast<char>(number >> 8);
     payload[1] = static_cast<char>(number & 255);
-    const Bytes text = cut_text(reason, control_bytes_max - 2);
+    const Bytes text = cut_text(is_utf8(reason) ? reason : Bytes(), control_bytes_max - 2);
     if (!text.empty()) std::memcpy(payload.data() + 2, text.data(), text.size());
     size = 2 + text.size();
   }

@@ -459,6 +459,39 @@ TEST(WebSocketMachine, an_outbox_without_room_takes_nothing_and_the_message_can_
   EXPECT_TRUE(pair.server.send(Opcode::text, "short", outbox));
 }
 
+TEST(WebSocketMachine, without_room_for_a_close_frame_nothing_is_closed) {
+  Pair pair;
+  BlockPool few(256, 1);
+  Outbox outbox(few);
+  char* const taken = few.take();
+  EXPECT_FALSE(pair.server.close(CloseCode::normal, "bye", Instant{}, outbox));
+  EXPECT_TRUE(pair.server.may_send());
+  few.give(taken);
+  EXPECT_TRUE(pair.server.close(CloseCode::normal, "bye", Instant{}, outbox));
+  EXPECT_FALSE(pair.server.may_send());
+}
+
+TEST(WebSocketMachine, no_part_of_a_message_follows_a_close_frame) {
+  Pair pair;
+  EXPECT_TRUE(pair.server.send_part(Opcode::text, "a", false, pair.outbox));
+  EXPECT_TRUE(pair.server.close(CloseCode::normal, "", Instant{}, pair.outbox));
+  pair.take();
+  EXPECT_FALSE(pair.server.send_part(Opcode::continuation, "b", true, pair.outbox));
+  EXPECT_TRUE(pair.outbox.empty());
+}
+
+// RFC 6455 §5.2: the first bit of eight bytes is 0.
+TEST(WebSocketMachine, a_length_has_63_bits) {
+  const std::string masked_text("\x81\xff", 2);
+  const std::string all_but_the_first(7, '\xff');
+  Pair pair;
+  EXPECT_EQ(Pair::deliver(pair.server, masked_text + '\x7f' + all_but_the_first + "mask", 20),
+            "refused frame_too_big");
+  Pair other;
+  EXPECT_EQ(Pair::deliver(other.server, masked_text + '\x80' + std::string(7, '\0') + "mask", 20),
+            "refused length_beyond_63_bits");
+}
+
 TEST(WebSocketMachine, a_reason_is_cut_where_a_character_ends) {
   Pair pair;
   std::string reason(122, 'x');
@@ -469,6 +502,16 @@ TEST(WebSocketMachine, a_reason_is_cut_where_a_character_ends) {
   EXPECT_EQ(step.event, Event::close);
   EXPECT_EQ(pair.client.payload(), std::string(122, 'x'));
   EXPECT_FALSE(pair.server.send(Opcode::text, "late", pair.outbox));
+}
+
+// RFC 6455 §5.5.1: the other side would answer it with 1007.
+TEST(WebSocketMachine, a_reason_that_is_not_utf8_is_left_out) {
+  Pair pair;
+  EXPECT_TRUE(pair.server.close(CloseCode::normal, "caf\xc3", Instant{}, pair.outbox));
+  const std::string sent = pair.take();
+  EXPECT_EQ(pair.client.next(sent, Instant{}).event, Event::close);
+  EXPECT_EQ(pair.client.close_code(), CloseCode::normal);
+  EXPECT_EQ(pair.client.payload(), "");
 }
 
 TEST(WebSocketMachine, a_code_that_no_close_frame_may_have_is_sent_as_none) {
