@@ -403,6 +403,7 @@ TEST_F(CacheTest, a_value_is_loaded_again_before_its_end_by_one_of_those_who_ask
   EXPECT_EQ(begin(node, users, 7).says(), "grace");
   EXPECT_EQ(users.statistics().refreshes, 1u);
   EXPECT_EQ(users.statistics().misses, 1u);
+  EXPECT_TRUE(node.failures.lines.empty() && other.failures.lines.empty());
 }
 
 TEST_F(CacheTest, a_refresh_that_fails_is_reported_and_tried_again_later) {
@@ -461,6 +462,20 @@ TEST_F(CacheTest, options_that_are_wrong_are_named) {
   EXPECT_NE(words({.bytes_max = 1 << 20, .shards = 64}).find("shards"), std::string::npos);
   EXPECT_NE(words({.entries_max = 16, .shards = 32}).find("entries_max"), std::string::npos);
   EXPECT_EQ(words({.bytes_max = 1 << 20, .shards = 3}), "");
+  EXPECT_EQ(words({.bytes_max = 64 << 10, .shards = 1}), "");
+  EXPECT_EQ(words({.bytes_max = 128 << 10, .shards = 2}), "");
+  EXPECT_NE(words({.bytes_max = (128 << 10) - 1, .shards = 2}).find("64 KiB each"),
+            std::string::npos);
+  EXPECT_EQ(words({.entries_max = 32, .shards = 32}), "");
+}
+
+TEST_F(CacheTest, a_name_has_letters_digits_and_three_signs) {
+  const std::string taken = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  for (int byte = 1; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    const bool is_taken = check({.name = std::string("a") + c}).has_value();
+    EXPECT_EQ(is_taken, taken.find(c) != std::string::npos) << byte;
+  }
 }
 
 TEST(CacheThreads, without_a_reactor_it_gives_and_takes_and_a_load_says_what_to_do) {

@@ -262,6 +262,7 @@ TEST_F(SecondLevelTest, one_that_fails_is_not_seen_by_those_who_ask) {
   begin(node, users, 200);
   deliver();
   EXPECT_EQ(level->gets + level->puts, before + 1) << "two seconds by now";
+  EXPECT_EQ(node.failures.lines.size(), 1u) << "the same outage is not said again";
   level->fails = false;
   pass(seconds(1));
   begin(node, users, 201);
@@ -270,6 +271,19 @@ TEST_F(SecondLevelTest, one_that_fails_is_not_seen_by_those_who_ask) {
   deliver();
   EXPECT_EQ(level->gets + level->puts, before + 5) << "all is well again";
   EXPECT_TRUE(users.health());
+}
+
+TEST_F(SecondLevelTest, one_that_fails_now_and_then_is_used_all_the_same) {
+  const Users users = instance({.second_level = {.failures_max = 3}});
+  source.takes = {};
+  for (std::int64_t id = 0; id < 20; ++id) {
+    level->fails = id % 2 == 0;  // a read and a write fail, and the next ones do not
+    begin(node, users, id);
+    deliver();
+  }
+  EXPECT_EQ(users.statistics().second_failures, 20u);
+  EXPECT_EQ(users.statistics().second_skipped, 0u);
+  EXPECT_TRUE(node.failures.lines.empty());
 }
 
 TEST_F(SecondLevelTest, one_that_stalls_costs_its_timeout_and_then_nothing) {
@@ -374,6 +388,47 @@ TEST_F(SecondLevelTest, what_could_not_be_removed_there_is_not_read_there) {
   deliver();
   EXPECT_EQ(users.statistics().owed, 0u);
   EXPECT_FALSE(level->kept.contains(std::string("users:\7\0\0\0\0\0\0\0", 14)));
+}
+
+TEST_F(SecondLevelTest, what_is_owed_is_made_up_for_after_each_outage) {
+  const Users users = instance({.second_level = {.failures_max = 1, .pause_min = seconds(1)}});
+  source.takes = {};
+  begin(node, users, 7);
+  deliver();
+  for (int outage = 0; outage < 3; ++outage) {
+    level->fails = true;
+    users.remove(7);
+    deliver();
+    EXPECT_EQ(users.statistics().owed, 1u) << outage;
+    level->fails = false;
+    pass(seconds(40));
+    begin(node, users, 100 + outage);
+    deliver();
+    EXPECT_EQ(users.statistics().owed, 0u) << outage;
+  }
+}
+
+TEST_F(SecondLevelTest, a_value_that_could_not_be_put_there_is_owed) {
+  const Users users = instance({.second_level = {.failures_max = 1, .pause_min = seconds(1)}});
+  node.turn();
+  level->fails = true;
+  users.put(7, {.id = 7, .name = "put", .roles = {}});
+  deliver();
+  EXPECT_EQ(users.statistics().owed, 1u) << "what is there is of before";
+}
+
+TEST_F(SecondLevelTest, a_value_that_was_put_is_read_there_when_memory_has_forgotten_it) {
+  const Users users =
+      instance({.ttl = seconds(60), .second_level = {.memory_ttl_max = seconds(5)}});
+  node.turn();
+  users.put(7, {.id = 7, .name = "put", .roles = {}});
+  deliver();
+  pass(seconds(6));
+  EXPECT_FALSE(users.get(7));
+  const Asker asker = begin(node, users, 7);
+  deliver();
+  EXPECT_EQ(asker.says(), "put");
+  EXPECT_EQ(source.loads, 0);
 }
 
 TEST_F(SecondLevelTest, more_removals_than_can_be_owed_end_the_trust_in_all_that_is_there) {
@@ -531,6 +586,31 @@ TEST_F(TaggedTest, a_tag_whose_removal_failed_is_owed_and_nothing_is_read_before
   EXPECT_EQ(ask(node, here, "a"), "two") << "what is there is not believed";
   deliver();
   EXPECT_EQ(here.statistics().owed, 0u) << "the write was a success, and what is owed followed";
+}
+
+TEST_F(TaggedTest, more_tags_than_can_be_owed_are_not_kept_and_what_is_there_is_not_believed) {
+  const Pages here = *Pages::make({.name = "pages",
+                                   .ttl = seconds(30),
+                                   .ttl_jitter_percent = 0,
+                                   .second_level = {.failures_max = 1,
+                                                    .pause_min = milliseconds(10),
+                                                    .pause_max = milliseconds(10),
+                                                    .owed_max = 2}},
+                                  level);
+  EXPECT_EQ(ask(node, here, "first"), "one");
+  EXPECT_EQ(ask(node, here, "a"), "one");
+  level->fails = true;
+  node.turn();
+  for (const char* const tag : {"t0", "t1", "t2", "t3", "all"}) here.remove_tag(tag);
+  deliver();
+  EXPECT_EQ(here.statistics().owed, 2u);
+  level->fails = false;
+  text = "two";
+  pass(seconds(1));
+  EXPECT_EQ(ask(node, here, "b"), "two");
+  deliver();
+  EXPECT_EQ(here.statistics().owed, 0u);
+  EXPECT_EQ(ask(node, here, "a"), "two") << "its tag was not among those that are owed";
 }
 
 TEST_F(TaggedTest, a_value_that_is_put_has_its_tags_there_and_without_tags_no_mark_is_asked_for) {

@@ -8,9 +8,10 @@ namespace {
 
 std::optional<std::uint32_t> hex4(Bytes text) noexcept {
   std::uint32_t number = 0;
-  if (text.size() < 4) return std::nullopt;
-  const auto [behind, failure] = std::from_chars(text.data(), text.data() + 4, number, 16);
-  if (failure != std::errc() || behind != text.data() + 4) return std::nullopt;
+  const Bytes digits = text.substr(0, 4);
+  const char* const end = digits.data() + digits.size();
+  const char* const behind = std::from_chars(digits.data(), end, number, 16).ptr;
+  if (behind - digits.data() != 4) return std::nullopt;
   return number;
 }
 
@@ -47,7 +48,7 @@ bool append_escaped(std::string& out, Bytes& text) {
   const auto second = hex4(text.substr(2));
   if (!second || *second < 0xdc00 || *second >= 0xe000) return false;
   text.remove_prefix(6);
-  append_utf8(out, 0x10000 + ((*first - 0xd800) << 10) + (*second - 0xdc00));
+  append_utf8(out, 0x10000 + ((*first & 0x3ff) << 10) + (*second & 0x3ff));
   return true;
 }
 
@@ -173,12 +174,12 @@ ArrayReader::Element ArrayReader::read_word() noexcept {
   const char* const end = word.data() + word.size();
   Element element;
   if (const auto [behind, failure] = std::from_chars(word.data(), end, element.integer);
-      failure == std::errc() && behind == end && !word.empty()) {
+      failure == std::errc() && behind == end) {
     element.kind = Kind::integer;
     return element;
   }
   if (const auto [behind, failure] = std::from_chars(word.data(), end, element.real);
-      failure == std::errc() && behind == end && !word.empty()) {
+      failure == std::errc() && behind == end) {
     element.kind = Kind::real;
     return element;
   }

@@ -40,8 +40,8 @@ TEST(ArrayText, escapes_are_four_digits_and_halves_of_pairs_come_in_pairs) {
   EXPECT_EQ(text_of("\\u00414"), "s'A4' end") << "a fifth digit is text";
   for (const char* const wrong :
        {"\\ud800", "\\udbff", "\\udc00", "\\udfff", "\\ud800x", "\\ud800\\u0041", "\\ud800\\ud800",
-        "\\ud800\\udbff", "\\ud800\\ue000", "\\ud800\\u", "\\u", "\\u12", "\\u123", "\\u12g4",
-        "\\ug123", "\\u+123", "\\u-123"}) {
+        "\\ud800\\udbff", "\\udc00\\udc00", "\\udfff\\udc00", "\\ud800\\ue000", "\\ud800\\u", "\\u",
+        "\\u12", "\\u123", "\\u12g4", "\\ug123", "\\u+123", "\\u-123"}) {
     EXPECT_EQ(text_of(wrong), "broken") << wrong;
   }
 }
@@ -75,6 +75,12 @@ TEST(ArrayText, what_is_no_array_is_broken_where_it_is) {
   EXPECT_EQ(elements_of("[\"\\ud83d\"]"), "broken");
   EXPECT_EQ(elements_of("[\"\\udc00\"]"), "broken");
   EXPECT_EQ(elements_of("[[1]"), "[1] broken");
+  EXPECT_EQ(elements_of("[\"\\u12"), "broken");
+  EXPECT_EQ(elements_of("[\"\\u1234"), "broken");
+}
+
+TEST(ArrayText, brackets_in_a_string_are_no_brackets_of_the_list) {
+  EXPECT_EQ(elements_of(R"([["a\\"], ["b\"]"]])"), R"(["a\\"] ["b\"]"] end)");
 }
 
 TEST(ArrayText, what_was_written_is_read_as_it_was) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "katana/base/thread/loop.hpp"
+#include "katana/stores/database/scripted_backend_test.hpp"
 
 namespace katana::database {
 namespace {
@@ -69,6 +70,19 @@ class AwaitedTest : public testing::Test {
   AwaitedBackend& place_ = *made_;
   Database database_{std::move(made_)};
 };
+
+TEST_F(AwaitedTest, a_call_that_is_withdrawn_is_withdrawn_from_the_database_that_has_it) {
+  Script script;
+  script.holds = true;
+  place_.adopt(Database(std::make_unique<ScriptedBackend>(script)));
+  const auto body = [&]() -> Task<void> { (void)co_await database_.execute("UPDATE t SET a = 1"); };
+  {
+    auto waiting = body();
+    EXPECT_FALSE(loop_.start(waiting));
+    EXPECT_EQ(script.calls.size(), 1u);
+  }
+  EXPECT_EQ(script.withdrawn, 1u);
+}
 
 TEST_F(AwaitedTest, calls_fail_at_once_with_the_reason_until_it_has_come) {
   EXPECT_THAT(written(), HasSubstr("not usable at present: it is awaited: refused"));

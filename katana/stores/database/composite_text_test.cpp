@@ -39,6 +39,16 @@ std::string read(Bytes json, T& out) {
   return why == nullptr ? "" : why;
 }
 
+TEST(CompositeText, a_name_is_a_string_before_a_colon) {
+  Point point;
+  EXPECT_EQ(read(R"({"x": 1, "y" : 2})", point), "");
+  EXPECT_EQ(point, (Point{1, 2}));
+  for (const char* const wrong : {R"({"x" 1, "y": 2})", R"({"x"= 1, "y": 2})", R"({"x\q: 1})",
+                                  R"({"\q:1, "x": 1, "y": 2})", R"({x: 1, "y": 2})"}) {
+    EXPECT_EQ(read(wrong, point), "is no composite") << wrong;
+  }
+}
+
 TEST(CompositeText, what_is_written_is_read_as_it_was) {
   const Place place{.name = "a \"b\" \\ ü\n{",
                     .at = Point{1.5, -2},

@@ -55,6 +55,19 @@ TEST(DatabaseError, a_detail_is_for_the_log_alone) {
   EXPECT_EQ(error.describe(), "the statement is refused: no column 'a': statement: SELECT a");
 }
 
+TEST(DatabaseError, of_a_row_names_the_row_before_the_message_and_keeps_the_causes) {
+  const Error plain = Error(Kind::timeout, "late").in_row(3);
+  EXPECT_EQ(plain.describe(), "row 3 of the batch: late");
+  EXPECT_EQ(plain.kind(), Kind::timeout);
+  const Error caused = Error::violated(Constraint::unique, "users.email", "INSERT 1").in_row(0);
+  EXPECT_EQ(caused.message(), "row 0 of the batch: a unique constraint is violated");
+  EXPECT_EQ(caused.describe(),
+            "row 0 of the batch: a unique constraint is violated: the constraint is that of "
+            "users.email: statement: INSERT 1");
+  EXPECT_EQ(caused.constraint(), Constraint::unique);
+  EXPECT_EQ(caused.which(), "users.email");
+}
+
 TEST(DatabaseError, a_long_statement_is_cut) {
   const std::string message = Error(Kind::syntax, "what", std::string(1000, 'x')).describe();
   EXPECT_LT(message.size(), 400u);

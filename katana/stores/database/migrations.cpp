@@ -76,17 +76,22 @@ katana::Result<std::string> read_file(const std::filesystem::path& path) {
 
 // REQUIRES that they are for one dialect.
 katana::Result<void> check_numbers(const std::vector<Migration>& sorted) {
-  for (std::size_t index = 0; index < sorted.size(); ++index) {
-    if (sorted[index].number == index + 1) continue;
-    if (index > 0 && sorted[index].number == sorted[index - 1].number) {
+  std::uint32_t next = 1;
+  std::string_view before;
+  for (const Migration& each : sorted) {
+    if (each.number + 1 == next) {
       return katana::fail(
           Code::invalid_argument,
-          fmt::format("'{}' and '{}' have the same number: give one of them the next",
-                      sorted[index - 1].file, sorted[index].file));
+          fmt::format("'{}' and '{}' have the same number: give one of them the next", before,
+                      each.file));
     }
-    return katana::fail(Code::invalid_argument,
-                        fmt::format("migration {} is missing: the next file is '{}'", index + 1,
-                                    sorted[index].file));
+    if (each.number != next) {
+      return katana::fail(
+          Code::invalid_argument,
+          fmt::format("migration {} is missing: the next file is '{}'", next, each.file));
+    }
+    ++next;
+    before = each.file;
   }
   return {};
 }

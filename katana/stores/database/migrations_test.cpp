@@ -100,6 +100,14 @@ TEST_F(Migrations, a_file_may_be_for_one_kind_of_database) {
   EXPECT_THAT(problem(), HasSubstr("NUMBER_name.postgres.sql"));
 }
 
+TEST_F(Migrations, a_file_is_for_one_kind_of_database_and_not_for_two) {
+  for (const char* const name : {"1_a.sqlite.postgres.sql", "1_a.postgres.sqlite.sql"}) {
+    write(name, "a");
+    EXPECT_THAT(problem(), HasSubstr("is no name of a migration")) << name;
+    std::filesystem::remove(folder_ / name);
+  }
+}
+
 TEST_F(Migrations, each_kind_of_database_has_its_numbers_without_gaps) {
   write("1_users.sqlite.sql", "s");
   write("2_both.sql", "b");

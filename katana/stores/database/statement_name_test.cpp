@@ -30,6 +30,9 @@ TEST(StatementName, is_the_verb_and_the_first_table) {
       {"COPY (SELECT 1 FROM a) TO STDOUT", "COPY"},
       {"CREATE TABLE users (id INT)", "CREATE"},
       {"SELECT 1 FROM tabelle_ä", "SELECT tabelle_ä"},
+      {"SELECT 1 FROM a₀2", "SELECT a₀2"},  // ₀ has a byte 0x80
+      {"SELECT 1) FROM b", "SELECT b"},
+      {"WITH a AS (SELECT 1 FROM b)", "other"},
       {"(((", "other"},
       {"'", "other"},
       {"\"", "\""},
@@ -41,6 +44,7 @@ TEST(StatementName, is_what_a_comment_before_the_statement_says) {
   EXPECT_EQ(statement_name("-- name: find_user\nSELECT 1 FROM a"), "find_user");
   EXPECT_EQ(statement_name("  -- name: FindUser :one\nSELECT 1 FROM a"), "FindUser");
   EXPECT_EQ(statement_name("/*name:a.b-c*/ SELECT 1 FROM a"), "a.b-c");
+  EXPECT_EQ(statement_name("\r\n\t-- name: find2\r\nSELECT 1 FROM a"), "find2");
   EXPECT_EQ(statement_name("/* of ours */ -- name: second\nSELECT 1"), "second");
   EXPECT_EQ(statement_name("/* name: */ SELECT 1 FROM a"), "SELECT a");
   EXPECT_EQ(statement_name("SELECT 1 /* name: late */ FROM a"), "SELECT a");
@@ -67,6 +71,18 @@ TEST(StatementNames, statements_of_one_name_have_one_number_and_keep_it) {
   EXPECT_EQ(names.find(Sql("/* name: COMMIT */ SELECT 1")).number,
             names.find(Order::commit).number);
   EXPECT_EQ(names.find(Order::read).number, names.other().number);
+}
+
+TEST(StatementNames, an_order_without_a_statement_has_the_name_of_its_command) {
+  const StatementNames names;
+  for (const auto& [order, text] :
+       {std::pair(Order::begin, "BEGIN"), std::pair(Order::commit, "COMMIT"),
+        std::pair(Order::rollback, "ROLLBACK"), std::pair(Order::savepoint, "SAVEPOINT"),
+        std::pair(Order::release, "RELEASE"), std::pair(Order::undo, "ROLLBACK TO"),
+        std::pair(Order::copy, "COPY"), std::pair(Order::copy_end, "COPY"),
+        std::pair(Order::open, "other")}) {
+    EXPECT_EQ(names.find(order).text, text);
+  }
 }
 
 template <std::size_t number>

@@ -10,7 +10,7 @@ namespace {
 std::uint32_t next_savepoint() noexcept {
   static std::atomic<std::uint32_t> numbers = 0;
   for (;;) {
-    const std::uint32_t number = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint32_t number = ++numbers;
     if (number != 0) return number;
   }
 }

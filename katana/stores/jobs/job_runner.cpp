@@ -23,8 +23,7 @@ constexpr Duration look_again = seconds(60);
 
 constexpr Duration between(Timestamp from, Timestamp to) noexcept {
   constexpr std::int64_t us_max = never.ns / 1000;
-  return microseconds(0) < to - from ? Duration{std::min((to - from).count(), us_max) * 1000}
-                                     : Duration{};
+  return Duration{std::clamp<std::int64_t>((to - from).count(), 0, us_max) * 1000};
 }
 constexpr Timestamp later(Timestamp time, Duration by) noexcept {
   return time + microseconds(by.ns / 1000);
@@ -123,7 +122,7 @@ void JobRunner::arm() noexcept {
   if (!due_ && retry_at_ == never) return;
   Duration wait = look_again;
   if (due_) wait = std::min(wait, between(wall(), *due_));
-  if (retry_at_ != never) wait = std::min(wait, std::max(retry_at_ - reactor_.now(), Duration{}));
+  wait = std::min(wait, std::max(retry_at_ - reactor_.now(), Duration{}));
   reactor_.timers().arm(*this, reactor_.now() + wait);
 }
 
@@ -134,10 +133,9 @@ Instant JobRunner::overdue_after(Timestamp wall) const noexcept {
   for (unsigned count = 0; count < intervals && end < Timestamp::max(); ++count) {
     end = job_.schedule.next(end);
   }
-  const Duration allowed{between(wall, end).ns};
-  if (allowed >= never - reactor_.now()) return never;
-  const Instant at = reactor_.now() + allowed;
-  return job_.options.jitter < never - at ? at + job_.options.jitter : never;
+  const Instant now = reactor_.now();
+  const Instant at = now + std::min(between(wall, end), never - now);
+  return at + std::min(job_.options.jitter, never - at);
 }
 
 Task<void> JobRunner::run(Attempt attempt) {
@@ -256,7 +254,7 @@ void JobRunner::on_end(Instant began, const Result<Outcome>& outcome,
                        const std::exception_ptr& thrown) noexcept {
   running_ = false;
   const Timestamp now = wall();
-  if (!due_ && !reactor_.draining()) due_ = job_.schedule.next(now);
+  if (!due_) due_ = job_.schedule.next(now);
   if (outcome && !thrown && *outcome != Outcome::succeeded) {
     status_.end_unused();
     if (*outcome == Outcome::other_instance) {

@@ -1,82 +1,17 @@
-// A job on a reactor in virtual time. The reactor's second 1000 is 00:16:40 of 1970.
 #include "katana/stores/jobs/job_runner.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "katana/net/reactor/reactor_fixture_test.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/observe/metrics/exposition.hpp"
+#include "katana/stores/jobs/job_runner_fixture_test.hpp"
 
 namespace katana::jobs {
 namespace {
-
-struct ToldFailures final : FailureObserver {
-  void on_failure(const Failure& failure) noexcept override { lines.push_back(describe(failure)); }
-  std::vector<std::string> lines;
-};
-
-class JobRunnerTest : public net::ReactorTest {
- protected:
-  ~JobRunnerTest() override {
-    reactor().tasks().cancel();
-    runner_.reset();
-  }
-
-  // Runs a job that notes the begin of each run, and then runs `work`.
-  void run(Schedule schedule, JobOptions options = {}) {
-    job_ = std::make_unique<Job>(Job{.name = "purge",
-                                     .schedule = std::move(schedule),
-                                     .run = job_function([this] { return note_run(); }),
-                                     .options = options});
-    ASSERT_TRUE(job_->check()) << job_->check().error().describe();
-    runner_ = std::make_unique<JobRunner>(
-        reactor(), *job_, status,
-        JobRunnerOptions{.lock = &lock, .failures = &failures, .seed = 7});
-    runner_->start();
-    turn();
-  }
-  // Time passes in steps of a quarter of a second.
-  void pass(Duration time) {
-    for (std::int64_t left = time.ns; left > 0; left -= step.ns) turn(step);
-  }
-  JobStatistics statistics() const { return status.statistics(); }
-  std::uint64_t skipped(Skipped why) const {
-    return statistics().skipped[static_cast<std::size_t>(why)];
-  }
-  double now_s() { return static_cast<double>(reactor().now().ns) / 1e9; }
-  std::string health() {
-    const auto result = statistics().health(reactor().now());
-    return result ? std::string() : std::string(result.error().message());
-  }
-
-  static constexpr Duration step = milliseconds(250);
-  Duration takes;            // of a run
-  std::string throws;        // what it throws then
-  std::string fails;         // or the error that it returns
-  std::vector<double> runs;  // when they began, in seconds
-  int finished = 0;
-  ToldFailures failures;
-  LocalJobLock lock;
-  JobStatus status;
-  std::unique_ptr<Job> job_;
-  std::unique_ptr<JobRunner> runner_;
-
- private:
-  Task<Result<void>> note_run() {
-    runs.push_back(now_s());
-    co_await net::sleep_for(takes);
-    if (!throws.empty()) throw std::runtime_error(throws);
-    if (!fails.empty()) co_return fail(Code::unavailable, fails);
-    ++finished;
-    co_return {};
-  }
-};
-
-using Times = std::vector<double>;
 
 TEST(JobName, has_letters_digits_and_three_signs_and_not_more_than_it_may) {
   const auto is_taken = [](std::string name) {
@@ -531,15 +466,33 @@ TEST_F(LeasedJobTest, a_lease_that_cannot_be_renewed_cancels_the_job_before_it_e
   EXPECT_GT(leased.renewed.size(), 10u) << "it is tried again every second";
 }
 
+TEST_F(LeasedJobTest, a_run_that_fails_under_its_lease_has_failed_with_its_cause) {
+  job_ = std::make_unique<Job>(Job{.name = "purge",
+                                   .schedule = every(seconds(1000)),
+                                   .run = job_function([]() -> Task<Result<void>> {
+                                     co_return fail(Code::unavailable, "no mail server");
+                                   }),
+                                   .options = {.run_at_start = true, .one_instance = true}});
+  runner_ = std::make_unique<JobRunner>(reactor(), *job_, status,
+                                        JobRunnerOptions{.lock = &leased, .failures = &failures});
+  runner_->start();
+  pass(seconds(1));
+  EXPECT_EQ(failures.lines, (std::vector<std::string>{"job purge: it failed: no mail server"}));
+  EXPECT_EQ(leased.released, 1);
+}
+
 TEST_F(LeasedJobTest, a_lock_that_is_there_again_in_time_is_renewed) {
   run_long();
   pass(seconds(15));
   leased.fails = true;
   pass(seconds(15));
   leased.fails = false;
+  leased.renewed.clear();
   pass(seconds(200));
   EXPECT_EQ(runs, (Times{1100}));
   EXPECT_EQ(statistics().failures, 0u);
+  ASSERT_GT(leased.renewed.size(), 2u);
+  EXPECT_EQ(leased.renewed[1] - leased.renewed[0], 10) << "a third of the lease again";
 }
 
 TEST_F(JobRunnerTest, its_metrics_have_the_label_of_the_job) {
@@ -558,6 +511,45 @@ TEST_F(JobRunnerTest, its_metrics_have_the_label_of_the_job) {
   EXPECT_EQ(instruments->last_success.value(), 1000);
   EXPECT_EQ(instruments->skipped[static_cast<std::size_t>(Skipped::late)].value(), 3u);
   EXPECT_TRUE(JobInstruments::make(registry, "another"));
+  EXPECT_EQ(measured.statistics().last_duration, milliseconds(1500));
+  std::string text(metrics::Exposition::piece_bytes_min, '\0');
+  metrics::Exposition exposition(registry, metrics::Format::prometheus);
+  text.resize(exposition.fill(text));
+  for (const char* const line : {"katana_job_skipped_total{job=\"purge\",reason=\"late\"} 3\n",
+                                 "katana_job_last_duration_seconds{job=\"purge\"} 1.5\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+  }
+  for (const char* const reason : {"running", "backing_off", "other_instance"}) {
+    const std::string line =
+        std::string("katana_job_skipped_total{job=\"purge\",reason=\"") + reason + "\"} 0\n";
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+  }
+}
+
+TEST_F(JobRunnerTest, a_run_that_was_not_needed_leaves_the_job_idle_and_is_not_counted) {
+  metrics::Registry registry;
+  const auto instruments = JobInstruments::make(registry, "purge");
+  ASSERT_TRUE(instruments);
+  JobStatus measured(*instruments);
+  measured.begin();
+  measured.end_unused();
+  EXPECT_FALSE(measured.statistics().running);
+  EXPECT_EQ(instruments->running.value(), 0);
+  EXPECT_EQ(measured.statistics().runs, 0u);
+}
+
+TEST(JobInstruments, a_metric_of_another_kind_with_one_of_their_names_is_an_error) {
+  for (const char* const name :
+       {"katana_job_runs", "katana_job_failures", "katana_job_retries", "katana_job_skipped",
+        "katana_job_running", "katana_job_last_duration_seconds",
+        "katana_job_last_success_timestamp_seconds"}) {
+    metrics::Registry registry;
+    ASSERT_TRUE(registry.histogram(name, "Another metric.", {1})) << name;
+    const auto instruments = JobInstruments::make(registry, "purge");
+    ASSERT_FALSE(instruments) << name;
+    EXPECT_NE(instruments.error().describe().find(name), std::string::npos)
+        << instruments.error().describe();
+  }
 }
 
 TEST(Job, what_is_wrong_with_one_is_said_with_its_name) {
@@ -579,6 +571,22 @@ TEST(Job, what_is_wrong_with_one_is_said_with_its_name) {
             "job 'purge': its jitter 10s must be below its interval 10s");
   EXPECT_EQ(wrong([](Job& job) { job.schedule = every({}); }),
             "job 'purge': schedule 'every 0s': expected an interval from 10ms to 366d");
+  EXPECT_EQ(wrong([](Job& job) { job.options.jitter = Duration{-1}; }),
+            "job 'purge': jitter and backoff must not be negative");
+  EXPECT_EQ(wrong([](Job& job) { job.options.backoff = Duration{-1}; }),
+            "job 'purge': jitter and backoff must not be negative");
+  EXPECT_EQ(wrong([](Job& job) { job.options.retry.retries_max = 1001; }),
+            "job 'purge': retry: retries_max must be 1000 at most");
+}
+
+TEST(Job, delays_of_retries_are_checked_when_there_are_retries) {
+  const auto is_valid = [](const JobRetry& retry) { return retry.check().has_value(); };
+  EXPECT_TRUE(is_valid({.retries_max = 1000, .delay = seconds(1), .delay_max = seconds(1)}));
+  EXPECT_FALSE(is_valid({.retries_max = 1, .delay = Duration{}, .delay_max = seconds(1)}));
+  EXPECT_FALSE(is_valid({.retries_max = 1, .delay = seconds(2), .delay_max = seconds(1)}));
+  EXPECT_TRUE(is_valid({.retries_max = 0, .delay = Duration{}, .delay_max = seconds(1)}));
+  EXPECT_EQ(JobRetry({.retries_max = 1, .delay = {}}).check().error().message(),
+            "delay must be above zero, and delay_max not below it");
 }
 
 }  // namespace

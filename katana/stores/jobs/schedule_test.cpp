@@ -42,11 +42,21 @@ TEST(Schedule, ticks_that_passed_are_counted_and_the_last_one_is_known) {
     EXPECT_EQ(passed.count, 4u) << schedule.text();
     EXPECT_EQ(passed.last, stamp("2026-11-24T10:30:00Z")) << schedule.text();
     EXPECT_EQ(schedule.passed(first, first).count, 1u);
+    const auto at_a_tick = schedule.passed(first, passed.last);
+    EXPECT_EQ(at_a_tick.count, 4u) << schedule.text();
+    EXPECT_EQ(at_a_tick.last, passed.last) << schedule.text();
   }
   EXPECT_EQ(after(seconds(600)).passed(first, now).count, 1u);
   // A machine slept for a year: the count is bounded, whatever the schedule.
   EXPECT_EQ(cron("* * * * *").passed(first, stamp("2027-11-24T10:00:00Z")).count,
             Schedule::count_max);
+}
+
+TEST(Schedule, at_the_end_of_time_there_is_no_further_tick) {
+  for (const Schedule& schedule : {every(seconds(10)), after(seconds(10)), cron("* * * * *")}) {
+    EXPECT_EQ(schedule.next(Timestamp::max()), Timestamp::max()) << schedule.text();
+    EXPECT_EQ(schedule.next(Timestamp::max() - std::chrono::seconds(1)), Timestamp::max());
+  }
 }
 
 TEST(Schedule, a_step_as_large_as_its_field_is_the_first_value_alone) {

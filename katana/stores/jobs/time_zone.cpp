@@ -147,23 +147,20 @@ struct LoadedZones {
 
 }  // namespace
 
-sys_seconds YearlyChange::in_year(int in) const noexcept {
-  const std::chrono::year year(in);
-  sys_days date{year / 1 / 1};
-  switch (kind) {
-    case Kind::julian:  // 29 February is never counted
-      date += days(day - 1 + (year.is_leap() && day >= 60 ? 1 : 0));
-      break;
-    case Kind::day_of_year: date += days(day); break;
-    case Kind::weekday_of_month: {
-      const auto of = year / std::chrono::month(static_cast<unsigned>(month));
-      const std::chrono::weekday on(static_cast<unsigned>(day));
-      date = week == 5 ? sys_days(of / on[std::chrono::last])
-                       : sys_days(of / on[static_cast<unsigned>(week)]);
-      break;
-    }
+sys_days YearlyChange::day_in(std::chrono::year year) const noexcept {
+  const sys_days first{year / 1 / 1};
+  if (kind == Kind::day_of_year) return first + days(day);
+  if (kind == Kind::julian) {  // 29 February is never counted
+    return first + days(day - 1 + (year.is_leap() && day >= 60 ? 1 : 0));
   }
-  return date + seconds(at_s);
+  const auto of = year / std::chrono::month(static_cast<unsigned>(month));
+  const std::chrono::weekday on(static_cast<unsigned>(day));
+  if (week == 5) return of / on[std::chrono::last];
+  return of / on[static_cast<unsigned>(week)];
+}
+
+sys_seconds YearlyChange::in_year(int year) const noexcept {
+  return day_in(std::chrono::year(year)) + seconds(at_s);
 }
 
 Result<ZoneRule> ZoneRule::parse(Bytes text) {
@@ -200,7 +197,8 @@ struct TimeZone::Header {
   static Result<Header> read(Bytes file) {
     if (file.size() < header_bytes || !file.starts_with("TZif")) return malformed("its beginning");
     const auto count = [&](std::size_t index) {
-      return static_cast<std::size_t>(big_endian(file.substr(20 + 4 * index, 4)) & 0xffffffff);
+      return static_cast<std::size_t>(big_endian(file.substr(20 + 4 * index).substr(0, 4)) &
+                                      0xffffffff);
     };
     Header header{file[4], count(0), count(1), count(2), count(3), count(4), count(5)};
     constexpr std::size_t count_max = file_bytes_max;
@@ -293,17 +291,20 @@ Result<std::shared_ptr<const TimeZone>> TimeZone::load(Bytes name) {
 
 namespace {
 
-// The changes of the rule from the year before `time` to the year after it, in order.
+// The changes of the rule in order, for two years on both sides of `time`. A change may be a week
+// and a day outside of its year, so that one year is not enough.
 struct RuleChange {
   sys_seconds at;
   std::int64_t offset_s = 0;
 };
 
-std::array<RuleChange, 6> changes_around(const ZoneRule& rule, sys_seconds time) {
+using RuleChanges = std::array<RuleChange, 10>;
+
+RuleChanges changes_around(const ZoneRule& rule, sys_seconds time) {
   const sys_seconds inside(
       seconds(std::clamp(time.time_since_epoch().count(), -time_s_max, time_s_max)));
   const std::chrono::year_month_day date(std::chrono::floor<days>(inside));
-  std::array<RuleChange, 6> changes;
+  RuleChanges changes;
   std::size_t count = 0;
   // If two changes are at one moment (daylight-saving time all year), the one added last holds.
   const auto add = [&](const RuleChange& change) {
@@ -313,7 +314,7 @@ std::array<RuleChange, 6> changes_around(const ZoneRule& rule, sys_seconds time)
     }
     changes[place] = change;
   };
-  for (int year = static_cast<int>(date.year()) - 1; count < changes.size(); ++year) {
+  for (int year = static_cast<int>(date.year()) - 2; count < changes.size(); ++year) {
     add({rule.begins->in_year(year) - seconds(rule.standard_s), rule.daylight_s});
     add({rule.ends.in_year(year) - seconds(rule.daylight_s), rule.standard_s});
   }
@@ -343,21 +344,17 @@ sys_seconds TimeZone::change_after(sys_seconds time) const noexcept {
   const auto next = std::ranges::upper_bound(transitions_, at, {}, &Transition::at);
   if (next != transitions_.end()) return sys_seconds(seconds(next->at));
   if (!rule_ || !rule_->begins || at >= time_s_max) return sys_seconds::max();
-  for (const RuleChange& change : changes_around(*rule_, time)) {
-    if (change.at > time) return change.at;
-  }
-  return sys_seconds::max();
+  const RuleChanges changes = changes_around(*rule_, time);
+  return std::ranges::upper_bound(changes, time, {}, &RuleChange::at)->at;
 }
 
 sys_seconds TimeZone::to_utc(local_seconds local) const noexcept {
   const sys_seconds as_utc(local.time_since_epoch());
-  sys_seconds begin = as_utc - around;
-  const sys_seconds last = as_utc + around;
-  for (;;) {
+  for (sys_seconds begin = as_utc - around;;) {
     const sys_seconds change = change_after(begin);
     const sys_seconds time = as_utc - offset_at(begin);
     if (time < begin) return begin;  // skipped by the change at which this part begins
-    if (time < change || change > last) return time;
+    if (time < change) return time;
     begin = change;
   }
 }

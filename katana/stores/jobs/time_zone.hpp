@@ -40,6 +40,9 @@ struct YearlyChange {
   std::int64_t at_s = 7200;  // from midnight of the clock before the change; also negative
 
   std::chrono::sys_seconds in_year(int year) const noexcept;  // by the clock before the change
+
+ private:
+  std::chrono::sys_days day_in(std::chrono::year year) const noexcept;
 };
 
 // The footer of a file: the rule after its last transition.

@@ -19,18 +19,20 @@ constexpr std::size_t made_bytes_max = 32;
 
 }  // namespace
 
-void Arguments::add(const char* data, std::size_t length, bool binary) {
-  data_.push_back(data);
-  lengths_.push_back(static_cast<int>(length));
-  formats_.push_back(binary ? 1 : 0);
+void Arguments::add(Bytes bytes, bool binary) {
+  values_.push_back({.bytes = bytes});
+  formats_.push_back(binary ? protocol::Format::binary : protocol::Format::text);
 }
 
-// Adds a text, with the terminating zero that libpq needs.
+void Arguments::add_null() {
+  values_.push_back({.is_null = true});
+  formats_.push_back(protocol::Format::binary);
+}
+
 void Arguments::add_text(Bytes text) {
   const std::size_t first = made_.size();
   made_.insert(made_.end(), text.begin(), text.end());
-  made_.push_back('\0');
-  add(made_.data() + first, text.size(), false);
+  add({made_.data() + first, text.size()}, false);
 }
 
 template <class T>
@@ -40,13 +42,12 @@ void Arguments::add_number(T number) {
   for (std::size_t index = sizeof(T); index-- > 0;) {
     made_.push_back(static_cast<char>(static_cast<unsigned char>(bits >> (8 * index))));
   }
-  add(made_.data() + first, sizeof(T), true);
+  add({made_.data() + first, sizeof(T)}, true);
 }
 
 const char* Arguments::take(std::span<const Value> values, std::span<const std::uint32_t> types,
                             const TypeTable& table) {
-  data_.clear();
-  lengths_.clear();
+  values_.clear();
   formats_.clear();
   made_.clear();
   if (!literals_.empty()) literals_.clear();
@@ -63,14 +64,11 @@ const char* Arguments::take(std::span<const Value> values, std::span<const std::
     const char* why = nullptr;
     switch (value.type) {
       case Value::Type::broken: why = "is no value"; break;
-      case Value::Type::null: add(nullptr, 0, true); break;
+      case Value::Type::null: add_null(); break;
       case Value::Type::integer: why = take_integer(value.integer, form); break;
       case Value::Type::real: why = take_real(value.real, form); break;
       case Value::Type::text: why = take_text(value.octets, type, form, table); break;
-      case Value::Type::blob:
-        // An empty view may have no address, which would be null.
-        add(value.octets.empty() ? "" : value.octets.data(), value.octets.size(), true);
-        break;
+      case Value::Type::blob: add(value.octets, true); break;
     }
     if (why != nullptr) return why;
   }
@@ -138,7 +136,7 @@ const char* Arguments::take_literal(Bytes json, std::uint32_t type, const TypeTa
   if (literal.size() > std::size_t{std::numeric_limits<int>::max()} / 2) {
     return "is larger than 1 GiB";
   }
-  add(literal.c_str(), literal.size(), false);
+  add(literal, false);
   return nullptr;
 }
 
@@ -146,12 +144,12 @@ const char* Arguments::take_text(Bytes text, std::uint32_t type, Form form,
                                  const TypeTable& table) {
   if (text.find('\0') != Bytes::npos) return "is text with a zero byte, which PostgreSQL refuses";
   switch (form) {
-    case Form::text: add(text.empty() ? "" : text.data(), text.size(), true); return nullptr;
+    case Form::text: add(text, true); return nullptr;
     case Form::jsonb: {
       const std::size_t first = made_.size();
       made_.push_back('\1');  // the version of the format
       made_.insert(made_.end(), text.begin(), text.end());
-      add(made_.data() + first, text.size() + 1, true);
+      add({made_.data() + first, text.size() + 1}, true);
       return nullptr;
     }
     case Form::uuid: {
@@ -159,7 +157,7 @@ const char* Arguments::take_text(Bytes text, std::uint32_t type, Form form,
       if (!parsed) return "is no UUID";
       const std::size_t first = made_.size();
       made_.insert(made_.end(), parsed->octets().begin(), parsed->octets().end());
-      add(made_.data() + first, parsed->octets().size(), true);
+      add({made_.data() + first, parsed->octets().size()}, true);
       return nullptr;
     }
     case Form::array:

@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <optional>
@@ -13,11 +12,11 @@
 
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/values/secrets.hpp"
+#include "katana/stores/database/postgres/link.hpp"
+#include "katana/stores/database/postgres/targets.hpp"
 
 namespace katana::database::postgres {
 namespace {
-
-constexpr std::size_t state_bytes = 5;
 
 std::string one_line(std::string_view text) {
   std::string line(text);
@@ -26,34 +25,43 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-bool is_state(Bytes text) noexcept {
-  return text.size() == state_bytes && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
-         });
-}
-
 std::unexpected<katana::Error> stopped() {
   return katana::fail(Code::cancelled, "the attempt was stopped");
 }
 
 }  // namespace
 
-// Reads "FATAL:  28P01: password authentication failed…", in any language. The next line names the
-// place in the server's source.
-Refusal refusal_in(Bytes message) {
-  constexpr Bytes before = ":  ", behind = ": ";
-  for (std::size_t at = message.find(before); at != Bytes::npos;
-       at = message.find(before, at + 1)) {
-    const std::size_t first = at + before.size();
-    const Bytes state = message.substr(first, state_bytes);
-    const Bytes rest = message.substr(std::min(first + state.size(), message.size()));
-    if (!is_state(state) || !rest.starts_with(behind)) continue;
-    const Bytes told = rest.substr(behind.size(), rest.find('\n') - behind.size());
-    return {.state = std::string(state),
-            .text = one_line(fmt::format("{}{}", message.substr(0, first), told))};
+// The session, behind an interface that names no machine.
+class BlockingSession::Parts {
+ public:
+  explicit Parts(std::stop_token stop) : stop_(std::move(stop)) {}
+
+  // No Error: connected.
+  katana::Result<void> try_host(const Options& options, const Host& host,
+                                const std::string& password);
+  katana::Result<Rows> ask(Bytes text, const std::vector<std::string>& values);
+  const Refusal& refusal() const noexcept { return refusal_; }
+  bool in_transaction() const noexcept {
+    return link_->machine().transaction() == protocol::Transaction::open;
   }
-  return {.text = one_line(message)};
-}
+
+ private:
+  katana::Result<void> wait(Instant until);
+  bool send(Bytes text, const std::vector<std::string>& values);
+  // The next event, whose body is valid until the call after it.
+  katana::Result<protocol::Step> next_event();
+  // Takes one event of a statement; true: it is over.
+  bool take(const protocol::Step& event, Rows& rows, std::optional<katana::Error>& failure);
+  std::unexpected<katana::Error> lost(std::string why);
+  katana::Error refused(const protocol::Report& report);
+
+  std::stop_token stop_;
+  LinkMemory memory_;
+  std::unique_ptr<Link> link_;
+  bool has_ended_ = false;    // nothing more comes from the socket
+  bool has_columns_ = false;  // of the result that is read
+  Refusal refusal_;
+};
 
 bool is_lasting(const Refusal& refusal) noexcept {
   const Bytes state = refusal.state;
@@ -78,15 +86,15 @@ katana::Result<BlockingSession> BlockingSession::connect(const Options& options,
                                                          std::stop_token stop) {
   auto password = password_of(options);
   if (!password) return std::unexpected(password.error());
-  BlockingSession session(std::move(stop));
+  auto parts = std::make_unique<Parts>(std::move(stop));
   // A server that is not there now may accept later: `passing` wins over `lasting`.
   std::optional<katana::Error> passing, lasting;
   for (const Host& host : options.hosts) {
-    auto done = session.try_target(options, {host.name, host.port}, *password);
+    auto done = parts->try_host(options, host, *password);
     if (done || done.error().code() == Code::cancelled) {
       erase_secret(*password);
       if (!done) return std::unexpected(done.error());
-      return session;
+      return BlockingSession(std::move(parts));
     }
     (done.error().code() == Code::unavailable ? passing : lasting) = done.error();
   }
@@ -95,30 +103,25 @@ katana::Result<BlockingSession> BlockingSession::connect(const Options& options,
   return std::unexpected(why.within(fmt::format("cannot connect to {}", options.describe())));
 }
 
-katana::Result<void> BlockingSession::try_target(const Options& options, const Target& target,
-                                                 const std::string& password) {
+katana::Result<void> BlockingSession::Parts::try_host(const Options& options, const Host& host,
+                                                      const std::string& password) {
+  auto targets = targets_of(host);
+  if (!targets) return std::unexpected(targets.error());
+  auto link = link_options(options, *std::move(targets), password);
+  if (!link) return std::unexpected(link.error());
   const Instant until = monotonic_now() + options.connect_timeout;
-  const ConnectParameters parameters(options, {target}, password);
-  pg_.reset(PQconnectStartParams(parameters.keywords(), parameters.values(), 0));
-  if (pg_ == nullptr) return katana::fail(Code::resource_exhausted, "no memory for a connection");
-  PQsetErrorVerbosity(pg_.get(), PQERRORS_VERBOSE);
-  for (PostgresPollingStatusType next = PGRES_POLLING_WRITING; next != PGRES_POLLING_OK;
-       next = PQconnectPoll(pg_.get())) {
-    if (PQstatus(pg_.get()) == CONNECTION_BAD || next == PGRES_POLLING_FAILED) {
-      refusal_ = refusal_in(PQerrorMessage(pg_.get()));
-      return std::unexpected(as_error(refusal_));
-    }
-    const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-    if (auto ready = wait_for(events, until); !ready) return ready;
+  link_ = std::make_unique<Link>(memory_, *std::move(link));
+  for (link_->begin(); link_->is_opening(); link_->advance()) {
+    if (auto ready = wait(until); !ready) return ready;
   }
-  PQsetErrorVerbosity(pg_.get(), PQERRORS_DEFAULT);
-  PQsetNoticeReceiver(pg_.get(), [](void*, const PGresult*) noexcept {}, nullptr);
-  PQsetnonblocking(pg_.get(), 1);
-  return {};
+  if (link_->is_open()) return {};
+  refusal_ = {.state = link_->problem().state, .text = link_->problem().text};
+  return std::unexpected(as_error(refusal_));
 }
 
-katana::Result<void> BlockingSession::wait_for(short events, Instant until) {
-  pollfd socket = {PQsocket(pg_.get()), events, 0};
+katana::Result<void> BlockingSession::Parts::wait(Instant until) {
+  const int events = (link_->wants_read() ? POLLIN : 0) | (link_->wants_write() ? POLLOUT : 0);
+  pollfd socket = {link_->socket(), static_cast<short>(events), 0};
   while (!stop_.stop_requested()) {
     const Duration left = until - monotonic_now();
     if (left <= Duration{}) {
@@ -134,71 +137,114 @@ katana::Result<void> BlockingSession::wait_for(short events, Instant until) {
   return stopped();
 }
 
-std::unexpected<katana::Error> BlockingSession::lost() {
-  refusal_ = {.text = one_line(PQerrorMessage(pg_.get()))};
+std::unexpected<katana::Error> BlockingSession::Parts::lost(std::string why) {
+  refusal_ = {.text = std::move(why)};
   return std::unexpected(as_error(refusal_));
 }
 
-std::unexpected<katana::Error> BlockingSession::refused(const PGresult& result) {
-  const auto field = [&](int code) {
-    const char* const text = PQresultErrorField(&result, code);
-    return std::string(text != nullptr ? text : "");
-  };
-  refusal_ = {.state = field(PG_DIAG_SQLSTATE), .text = one_line(PQresultErrorMessage(&result))};
-  const std::string at = field(PG_DIAG_STATEMENT_POSITION);
+katana::Error BlockingSession::Parts::refused(const protocol::Report& report) {
+  std::string text = fmt::format("{}: {}", report.severity, report.message);
+  if (!report.detail.empty()) text += fmt::format(" DETAIL: {}", report.detail);
+  if (!report.hint.empty()) text += fmt::format(" HINT: {}", report.hint);
+  refusal_ = {.state = std::string(report.sqlstate), .text = one_line(text)};
+  const Bytes at = report.position;
   (void)std::from_chars(at.data(), at.data() + at.size(), refusal_.character);
-  if (PQstatus(pg_.get()) == CONNECTION_BAD) refusal_.state.clear();
-  return std::unexpected(as_error(refusal_));
+  if (report.is_fatal()) refusal_.state.clear();  // the session is gone: another may do better
+  return as_error(refusal_);
 }
 
-katana::Result<void> BlockingSession::send(const char* text, std::span<const char* const> values) {
-  const int sent = values.empty()
-                       ? PQsendQuery(pg_.get(), text)
-                       : PQsendQueryParams(pg_.get(), text, static_cast<int>(values.size()),
-                                           nullptr, values.data(), nullptr, nullptr, 0);
-  if (sent == 0) return lost();
-  while (true) {
-    const int left = PQflush(pg_.get());
-    if (left == 0) return {};
-    if (left < 0) return lost();
-    if (auto ready = wait_for(POLLIN | POLLOUT, never); !ready) return ready;
-    if (PQconsumeInput(pg_.get()) == 0) return lost();
+// False: a message is too large, or a text has a zero byte.
+bool BlockingSession::Parts::send(Bytes text, const std::vector<std::string>& values) {
+  protocol::Machine& machine = link_->machine();
+  if (values.empty()) return machine.query(text, *link_) == protocol::Submitted::ok;
+  std::vector<protocol::Value> given;
+  given.reserve(values.size());
+  for (const std::string& value : values) given.push_back({.bytes = value});
+  return machine.parse({.sql = text}, *link_) == protocol::Submitted::ok &&
+         machine.bind({.values = given}, *link_) == protocol::Submitted::ok &&
+         machine.execute({}, *link_) == protocol::Submitted::ok &&
+         machine.sync(*link_) == protocol::Submitted::ok;
+}
+
+katana::Result<protocol::Step> BlockingSession::Parts::next_event() {
+  for (;;) {
+    const protocol::Step step = link_->next();
+    if (step.event != protocol::Event::need_bytes) return step;
+    link_->keep_unread();
+    if (has_ended_) return lost(link_->problem().text);
+    link_->flush();
+    if (auto ready = wait(never); !ready) return std::unexpected(ready.error());
+    link_->flush();
+    has_ended_ = !link_->receive();
   }
 }
 
-// Null behind the last.
-katana::Result<BlockingSession::Rows> BlockingSession::next_result() {
-  while (PQisBusy(pg_.get()) != 0) {
-    if (auto ready = wait_for(POLLIN, never); !ready) return std::unexpected(ready.error());
-    if (PQconsumeInput(pg_.get()) == 0) return lost();
+bool BlockingSession::Parts::take(const protocol::Step& event, Rows& rows,
+                                  std::optional<katana::Error>& failure) {
+  switch (event.event) {
+    case protocol::Event::columns:
+      rows.clear();
+      has_columns_ = true;
+      return false;
+    case protocol::Event::row: {
+      std::vector<std::string>& made = rows.emplace_back();
+      protocol::Row row(event.body);
+      made.reserve(row.count());
+      for (protocol::Value value; row.next(value);) made.emplace_back(value.bytes);
+      return false;
+    }
+    case protocol::Event::complete:
+      if (!std::exchange(has_columns_, false)) rows.clear();
+      return false;
+    case protocol::Event::error: {
+      const katana::Error why = refused(protocol::report_of(event.body));
+      if (!failure) failure = why;
+      return event.is_fatal;
+    }
+    case protocol::Event::copy_in:
+    case protocol::Event::copy_out:
+      // The data to copy is not in the statement; the session cannot be used any more.
+      failure.emplace(Code::invalid_argument, "COPY from or to the client is no migration");
+      return true;
+    case protocol::Event::refused:
+      failure = lost(std::string(protocol::text_of(link_->machine().refusal()))).error();
+      return true;
+    case protocol::Event::ready: return true;
+    default: return false;
   }
-  return Rows(PQgetResult(pg_.get()));
 }
 
-katana::Result<BlockingSession::Rows> BlockingSession::ask(const char* text,
-                                                           std::span<const char* const> values) {
+katana::Result<BlockingSession::Rows> BlockingSession::Parts::ask(
+    Bytes text, const std::vector<std::string>& values) {
   refusal_ = {};
-  if (auto sent = send(text, values); !sent) return std::unexpected(sent.error());
-  Rows last;
+  has_columns_ = !values.empty();  // a statement with values is not described
+  if (!send(text, values)) {
+    return lost("the statement cannot be sent: the session is over, or it has a zero byte");
+  }
+  Rows rows;
   std::optional<katana::Error> failure;
   while (true) {
-    auto result = next_result();
-    if (!result) return result;
-    if (*result == nullptr) break;
-    const ExecStatusType status = PQresultStatus(result->get());
-    if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
-      // The data to copy is not in the statement; the session cannot be used any more.
-      return katana::fail(Code::invalid_argument, "COPY from or to the client is no migration");
-    }
-    const bool good =
-        status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
-    if (!good && !failure) failure = refused(**result).error();
-    last = *std::move(result);
+    auto event = next_event();
+    if (!event) return std::unexpected(event.error());
+    if (take(*event, rows, failure)) break;
   }
+  link_->keep_unread();
   if (failure) return std::unexpected(*std::move(failure));
-  if (PQstatus(pg_.get()) == CONNECTION_BAD) return lost();
-  return last;
+  return rows;
 }
+
+BlockingSession::BlockingSession(std::unique_ptr<Parts> parts) noexcept
+    : parts_(std::move(parts)) {}
+BlockingSession::BlockingSession(BlockingSession&& other) noexcept = default;
+BlockingSession& BlockingSession::operator=(BlockingSession&& other) noexcept = default;
+BlockingSession::~BlockingSession() = default;
+
+katana::Result<BlockingSession::Rows> BlockingSession::ask(Bytes text,
+                                                           const std::vector<std::string>& values) {
+  return parts_->ask(text, values);
+}
+const Refusal& BlockingSession::refusal() const noexcept { return parts_->refusal(); }
+bool BlockingSession::in_transaction() const noexcept { return parts_->in_transaction(); }
 
 }  // namespace katana::database::postgres
 

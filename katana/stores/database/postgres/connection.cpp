@@ -3,40 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "katana/base/system/check.hpp"
-#include "katana/stores/database/postgres/result_row.hpp"
+#include "katana/stores/database/postgres/received_row.hpp"
 
 namespace katana::database::postgres {
 namespace {
 
-void drop_notice(void*, const PGresult*) noexcept {}
-
-std::int64_t number_in(const char* text) noexcept {
+std::int64_t number_in(Bytes digits) noexcept {
   std::int64_t number = 0;
-  const Bytes digits(text);
   (void)std::from_chars(digits.data(), digits.data() + digits.size(), number);  // "": 0
   return number;
 }
 
-// Takes rows as they come: one in a result, and from libpq 17 on up to 16. This costs half as much
-// for twelve rows, and a third for a hundred (decision 0094). The size of a result stays bounded.
-#ifdef LIBPQ_HAS_CHUNK_MODE
-int take_rows_as_they_come(PGconn* pg) noexcept {
-  constexpr int rows_of_result_max = 16;
-  return PQsetChunkedRowsMode(pg, rows_of_result_max);
+// The number of rows that a SELECT gave, as the server reports it at the end. No value: it reports
+// none.
+std::optional<std::size_t> rows_given(const protocol::Tag& tag) noexcept {
+  if (!tag.text.starts_with("SELECT ") || !tag.rows) return std::nullopt;
+  return static_cast<std::size_t>(*tag.rows);
 }
-constexpr bool has_rows_behind(ExecStatusType status) noexcept {
-  return status == PGRES_TUPLES_CHUNK;
-}
-#else
-int take_rows_as_they_come(PGconn* pg) noexcept { return PQsetSingleRowMode(pg); }
-constexpr bool has_rows_behind(ExecStatusType status) noexcept {
-  return status == PGRES_SINGLE_TUPLE;
-}
-#endif
 
 }  // namespace
 
@@ -48,40 +38,43 @@ std::int64_t server_timeout_ms(Duration left) noexcept {
 }
 
 std::unique_ptr<Connection> Connection::begin(ConnectionOwner& owner, Home& home,
-                                              const Options& options,
-                                              const ConnectParameters& parameters,
+                                              const Options& options, LinkOptions link,
                                               std::string& why) {
-  PGconn* const pg = PQconnectStartParams(parameters.keywords(), parameters.values(), 0);
-  if (pg == nullptr) {
-    why = "no memory for a connection";
+  std::unique_ptr<Connection> made(new Connection(owner, home, options, std::move(link)));
+  made->link_.begin();
+  if (made->link_.has_failed()) {
+    why = made->link_.problem().text;
     return nullptr;
   }
-  std::unique_ptr<Connection> made(new Connection(owner, home, options, pg));
-  if (PQstatus(pg) == CONNECTION_BAD) {
-    why = PQerrorMessage(pg);
-    return nullptr;
-  }
-  PQsetNoticeReceiver(pg, &drop_notice, nullptr);
   made->connect_by = home.now() + options.connect_timeout;
-  made->watch(false, true);
+  made->watch(made->link_.wants_read(), made->link_.wants_write());
   return made;
 }
 
-Connection::Connection(ConnectionOwner& owner, Home& home, const Options& options, PGconn* pg)
-    : owner_(owner), home_(home), options_(options), pg_(pg), statements_(options.statements_max) {}
+Connection::Connection(ConnectionOwner& owner, Home& home, const Options& options, LinkOptions link)
+    : owner_(owner),
+      home_(home),
+      options_(options),
+      link_(home.link_memory(), std::move(link)),
+      statements_(options.statements_max) {}
 
 Connection::~Connection() { unwatch(); }
 
 void Connection::unwatch() noexcept {
   const int socket = std::exchange(socket_, -1);
-  // -1 for a socket that libpq has closed: its number may belong to another file.
-  home_.poller().unwatch(socket == PQsocket(pg_.get()) ? socket : -1, *this);
+  // -1 for a socket that is closed: its number may belong to another file.
+  home_.poller().unwatch(socket == link_.socket() ? socket : -1, *this);
 }
 
 void Connection::watch(bool read, bool write) noexcept {
-  const int socket = PQsocket(pg_.get());
+  const int socket = link_.socket();
+  if (socket == socket_ && read == watches_read_ && write == watches_write_ &&
+      stage_ != Stage::connecting) {
+    return;
+  }
   socket_ = socket;
-  wants_write_ = write;
+  watches_read_ = read;
+  watches_write_ = write;
   if (socket < 0) return home_.poller().unwatch(-1, *this);
   if (const auto watched = home_.poller().watch(socket, read, write, *this); !watched) {
     lose(Kind::unavailable, watched.error().message());
@@ -90,114 +83,169 @@ void Connection::watch(bool read, bool write) noexcept {
 
 void Connection::on_socket(bool readable) noexcept {
   if (stage_ == Stage::lost) return;
-  if (stage_ == Stage::connecting) return poll_connect();
-  const bool received = !readable || PQconsumeInput(pg_.get()) != 0;
-  if (stage_ == Stage::streaming) {
-    read_stream();
-  } else {
-    read_results();
-  }
+  if (stage_ == Stage::connecting) return advance_opening();
+  if (readable) receive();
+  if (stage_ == Stage::streaming) read_stream();
   if (stage_ == Stage::lost) return;
-  if (!received || PQstatus(pg_.get()) == CONNECTION_BAD) {
-    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  }
   advance();
   if (stage_ != Stage::lost) owner_.on_progress(*this);
 }
 
-void Connection::poll_connect() noexcept {
-  switch (PQconnectPoll(pg_.get())) {
-    case PGRES_POLLING_READING: return watch(true, false);
-    case PGRES_POLLING_WRITING: return watch(false, true);
-    case PGRES_POLLING_OK:
-      if (PQsetnonblocking(pg_.get(), 1) != 0 || PQenterPipelineMode(pg_.get()) == 0) break;
-      stage_ = Stage::open;
-      connect_by = never;
-      watch(true, false);
-      if (stage_ == Stage::open) owner_.on_opened(*this);
-      return;
-    default: break;
-  }
-  lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+void Connection::advance_opening() noexcept {
+  link_.advance();
+  if (link_.has_failed()) return lose(Kind::unavailable, link_.problem().text);
+  if (link_.is_opening()) return watch(link_.wants_read(), link_.wants_write());
+  watch(true, link_.wants_write());
+  if (stage_ == Stage::lost) return;
+  stage_ = Stage::open;
+  connect_by = never;
+  owner_.on_opened(*this);
 }
 
 // ---- input
 
-void Connection::read_results() {
-  unsigned ends = 0;  // of results; two in a row: there is nothing more
-  while (stage_ == Stage::open && !in_flight_.empty() && PQisBusy(pg_.get()) == 0) {
-    const Result result(PQgetResult(pg_.get()));
-    if (result == nullptr) {
-      if (++ends == 2) return;
-      if (in_flight_[current_].answered) {
-        ++current_;
-        begin_current();
-      }
-      continue;
-    }
-    ends = 0;
-    take_result(in_flight_[current_], *result);
+// Reads what the socket has, but not for ever: other connections wait.
+void Connection::receive() noexcept {
+  constexpr unsigned rounds_max = 8;
+  for (unsigned round = 0; round < rounds_max && stage_ != Stage::lost; ++round) {
+    const bool goes_on = link_.receive();
+    read_events();
+    link_.keep_unread();
+    if (!goes_on) return lose(Kind::unavailable, link_.problem().text);
+    const bool is_parked = stage_ == Stage::streaming && stream_work_ == nullptr;
+    if (!link_.may_have_more() || is_parked) return;
   }
 }
 
-void Connection::take_result(Unit& unit, const PGresult& result) {
-  const ExecStatusType status = PQresultStatus(&result);
-  if (has_rows_behind(status)) return take_rows(unit, result);
-  if (!unit.ends_group) unit.answered = true;
-  switch (status) {
-    case PGRES_TUPLES_OK: take_rows(unit, result); return take_final(unit, result);
-    case PGRES_COMMAND_OK: return take_final(unit, result);
-    case PGRES_FATAL_ERROR: return take_error(unit, result);
-    case PGRES_EMPTY_QUERY:
+// The events of a stream are read while its reader waits for rows.
+void Connection::read_events() {
+  while (stage_ == Stage::open ||
+         (stage_ == Stage::streaming && stream_work_ != nullptr && may_go_on_copying())) {
+    const Event event = link_.next();
+    switch (event.event) {
+      case protocol::Event::need_bytes: return;
+      case protocol::Event::notification: break;  // another session listens
+      case protocol::Event::refused: return lose_by_link();
+      default: stage_ == Stage::streaming ? take_stream_event(event) : take_event(event);
+    }
+    if (event.is_fatal) {
+      const protocol::Report report = protocol::report_of(event.body);
+      return lose(Kind::unavailable, fmt::format("{}: {}", report.severity, report.message));
+    }
+  }
+}
+
+void Connection::lose_by_link() {
+  lose(Kind::unavailable, fmt::format("the server broke the protocol: {}",
+                                      protocol::text_of(link_.machine().refusal())));
+}
+
+// The unit that a request is of. Units before it, of the same group, were not executed unless they
+// are answered.
+Unit& Connection::find_unit(std::uint64_t request) noexcept {
+  while (request > current_->last_request && std::next(current_) != in_flight_.end()) {
+    if (!current_->answered) current_->failed = true;
+    ++current_;
+  }
+  return *current_;
+}
+
+void Connection::take_event(const Event& event) {
+  if (in_flight_.empty()) return;  // a fatal error: the server ends the session
+  Unit& unit = find_unit(event.request);
+  switch (event.event) {
+    case protocol::Event::parameters: return take_parameters(unit, event.body);
+    case protocol::Event::columns: return take_columns(unit, event.body);
+    case protocol::Event::no_columns: return take_columns(unit, {});
+    case protocol::Event::row: return take_row(unit, event.body);
+    case protocol::Event::complete: return take_complete(unit, protocol::tag_of(event.body));
+    case protocol::Event::error:
+      unit.answered = true;
+      return take_error(unit, protocol::report_of(event.body));
+    case protocol::Event::empty:
       unit.error.emplace(Kind::syntax, "there is no statement");
-      return take_final(unit, result);
-    case PGRES_PIPELINE_SYNC: return finish_group();
-    case PGRES_PIPELINE_ABORTED:  // behind an error of this unit, or of its group
-      unit.failed = true;
-      return;
-    default:
+      return take_complete(unit, protocol::Tag());
+    case protocol::Event::ready:
+      if (!unit.answered) unit.failed = true;
+      return finish_group();
+    case protocol::Event::copy_in:
+    case protocol::Event::copy_out:
       // COPY has its own protocol, which is left by closing the connection.
-      lose(Kind::unavailable, "the statement began a COPY, which this interface does not have");
+      return lose(Kind::unavailable,
+                  "the statement began a COPY, which this interface does not have");
+    default: return;  // parsed, bound: what follows tells the rest
   }
 }
 
-void Connection::take_rows(Unit& unit, const PGresult& result) {
-  const int rows = PQntuples(&result);
-  if (unit.step == Step::look_up && rows == 1) {
-    if (PQnfields(&result) != TypeTable::question_columns) return;
-    const auto text = [&](int column) { return Bytes(PQgetvalue(&result, 0, column)); };
-    return types_.add(unit.type, text(0), text(1), text(2), text(3));
-  }
-  if (unit.is_probe && rows == 1 && PQgetisnull(&result, 0, 0) == 0) {
-    const std::int64_t position = number_in(PQgetvalue(&result, 0, 0));
-    return owner_.on_position(static_cast<std::uint64_t>(position), unit.sent_at);
-  }
-  if (unit.step != Step::statement || unit.synced_behind) return;
-  if (!unit.error && !is_as_described(*unit.prepared, result)) {
-    unit.error.emplace(Kind::mismatch, "the columns of the result are others than before",
-                       unit.prepared->text);
-    note_stale(unit);
-  }
-  if (texts_.size() < static_cast<std::size_t>(PQnfields(&result))) {
-    texts_.resize(static_cast<std::size_t>(PQnfields(&result)));
-  }
-  for (int row = 0; row < rows; ++row) {
-    if (unit.work == nullptr || unit.error || unit.work->abandoned_by_now()) return;
-    if (++unit.rows > options_.rows_max) {
-      unit.error.emplace(
-          Kind::too_large,
-          fmt::format("the result has more than {} rows: read it as a stream", options_.rows_max),
-          text_of(*unit.work));
-      return;
+void Connection::take_parameters(Unit& unit, Bytes body) {
+  if (unit.step != Step::prepare || unit.generation != unit.prepared->generation) return;
+  unit.prepared->parameter_types.clear();
+  protocol::ParameterTypes types(body);
+  for (std::uint32_t type = 0; types.next(type);) unit.prepared->parameter_types.push_back(type);
+}
+
+// The columns of a statement that is prepared, or those of a result. `body` is empty: there are
+// none.
+void Connection::take_columns(Unit& unit, Bytes body) {
+  if (unit.step == Step::statement) {
+    if (!unit.error && !is_as_described(*unit.prepared, body)) {
+      unit.error.emplace(Kind::mismatch, "the columns of the result are others than before",
+                         unit.prepared->text);
+      note_stale(unit);
     }
-    const ResultRow each(result, row, *unit.prepared, types_, texts_);
-    if (const TypeMismatch misfit = unit.work->outcome.take(each)) {
-      if (types_.forget_outdated()) note_stale(unit);  // a type was altered
-      unit.error.emplace(Kind::mismatch,
-                         misfit.column.empty() ? std::string(misfit.why)
-                                               : fmt::format("'{}' {}", misfit.column, misfit.why),
-                         text_of(*unit.work));
-    }
+    return;
+  }
+  if (unit.step != Step::prepare) return;
+  unit.answered = true;
+  Prepared& prepared = *unit.prepared;
+  if (unit.generation != prepared.generation) return;  // it is asked for anew
+  prepared.column_types.clear();
+  prepared.column_names.clear();
+  prepared.forms.clear();
+  if (body.empty()) return;
+  protocol::Fields fields(body);
+  prepared.column_types.reserve(fields.count());
+  prepared.forms.reserve(fields.count());
+  for (protocol::Field field; fields.next(field);) {
+    prepared.column_types.push_back(field.type);
+    prepared.forms.push_back(form_of(field.type));
+    prepared.column_names.append(field.name).push_back('\0');
+  }
+}
+
+void Connection::take_row(Unit& unit, Bytes body) {
+  if (unit.step == Step::statement) return take_statement_row(unit, body);
+  protocol::Row row(body);
+  if (unit.step == Step::look_up) {
+    std::array<protocol::Value, TypeTable::question_columns> values;
+    if (row.count() != values.size()) return;
+    for (protocol::Value& value : values) row.next(value);
+    return types_.add(unit.type, values[0].bytes, values[1].bytes, values[2].bytes,
+                      values[3].bytes);
+  }
+  protocol::Value value;
+  if (!unit.is_probe || !row.next(value) || value.is_null) return;
+  owner_.on_position(static_cast<std::uint64_t>(number_in(value.bytes)), unit.sent_at);
+}
+
+void Connection::take_statement_row(Unit& unit, Bytes body) {
+  if (unit.synced_behind || unit.work == nullptr || unit.error || unit.work->abandoned_by_now()) {
+    return;
+  }
+  if (++unit.rows > options_.rows_max) {
+    unit.error.emplace(
+        Kind::too_large,
+        fmt::format("the result has more than {} rows: read it as a stream", options_.rows_max),
+        text_of(*unit.work));
+    return;
+  }
+  const ReceivedRow row(body, *unit.prepared, types_, home_.link_memory());
+  if (const TypeMismatch misfit = unit.work->outcome.take(row)) {
+    if (types_.forget_outdated()) note_stale(unit);  // a type was altered
+    unit.error.emplace(Kind::mismatch,
+                       misfit.column.empty() ? std::string(misfit.why)
+                                             : fmt::format("'{}' {}", misfit.column, misfit.why),
+                       text_of(*unit.work));
   }
 }
 
@@ -258,60 +306,34 @@ void Connection::fail_transaction(const std::optional<Error>& why) {
 }
 
 // A statement without a name is parsed by the server each time, and may have other columns then.
-bool Connection::is_as_described(const Prepared& prepared, const PGresult& result) const {
-  if (options_.prepared_statements) return true;
-  const auto fields = static_cast<std::size_t>(PQnfields(&result));
-  if (fields != prepared.column_types.size()) return false;
-  for (std::size_t column = 0; column < fields; ++column) {
-    if (PQftype(&result, static_cast<int>(column)) != prepared.column_types[column]) return false;
+bool Connection::is_as_described(const Prepared& prepared, Bytes body) const {
+  if (body.empty()) return prepared.column_types.empty();
+  protocol::Fields fields(body);
+  if (fields.count() != prepared.column_types.size()) return false;
+  std::size_t column = 0;
+  for (protocol::Field field; fields.next(field);) {
+    if (field.type != prepared.column_types[column++]) return false;
   }
   return true;
 }
 
-// The last result of a query that did not fail.
-void Connection::take_final(Unit& unit, const PGresult& result) {
-  switch (unit.step) {
-    case Step::prepare: {
-      Prepared& prepared = *unit.prepared;
-      if (unit.generation != prepared.generation) return;              // it is asked for anew
-      if (PQnparams(&result) == 0 && PQnfields(&result) == 0) return;  // of the parse itself, too
-      prepared.parameter_types.clear();
-      for (int index = 0; index < PQnparams(&result); ++index) {
-        prepared.parameter_types.push_back(PQparamtype(&result, index));
-      }
-      prepared.column_types.clear();
-      prepared.forms.clear();
-      for (int index = 0; index < PQnfields(&result); ++index) {
-        prepared.column_types.push_back(PQftype(&result, index));
-        prepared.forms.push_back(form_of(prepared.column_types.back()));
-      }
-      return;
-    }
-    case Step::commit:
-      unit.committed = Bytes(PQcmdStatus(const_cast<PGresult*>(&result))) == "COMMIT";
-      return;
-    case Step::statement: break;
-    default: return;
-  }
-  if (unit.synced_behind) return;
+// A request to execute did not fail.
+void Connection::take_complete(Unit& unit, const protocol::Tag& tag) {
+  unit.answered = true;
+  if (unit.step == Step::commit) unit.committed = tag.text == "COMMIT";
+  if (unit.step != Step::statement || unit.synced_behind) return;
   const bool read_all = unit.work != nullptr && !unit.error && !unit.work->abandoned_by_now();
-  if (const auto given = rows_given(result); given && read_all && *given != unit.rows) {
-    return lose(Kind::unavailable, rows_are_missing);
-  }
+  const auto given = unit.prepared->forms.empty() ? std::nullopt : rows_given(tag);
+  if (given && read_all && *given != unit.rows) return lose(Kind::unavailable, rows_are_missing);
   if (unit.work != nullptr && !unit.prepared->traits.reads) {
-    // libpq asks for a result that can be changed, and does not change it.
-    unit.work->outcome.rows_changed = number_in(PQcmdTuples(const_cast<PGresult*>(&result)));
+    unit.work->outcome.rows_changed = static_cast<std::int64_t>(tag.rows.value_or(0));
   }
   if (unit.guarded) sync_guarded(unit);
 }
 
-void Connection::take_error(Unit& unit, const PGresult& result) {
-  const Complaint complaint = complaint_of(result);
-  const char* const severity = PQresultErrorField(&result, PG_DIAG_SEVERITY_NONLOCALIZED);
-  fatal_seen_ = fatal_seen_ || (severity != nullptr && Bytes(severity) != "ERROR");
-  // An error of libpq itself has no SQLSTATE. When the length of a message is wrong, libpq drops
-  // the row and goes on. The following messages must not be believed then.
-  if (complaint.state.empty()) return lose(Kind::unavailable, PQresultErrorMessage(&result));
+void Connection::take_error(Unit& unit, const protocol::Report& report) {
+  const Complaint complaint = complaint_of(report);
+  fatal_seen_ = fatal_seen_ || report.is_fatal();
   unit.failed = true;
   if (!unit.error) {
     unit.error = error_of(complaint, unit.prepared != nullptr ? unit.prepared->text
@@ -323,6 +345,7 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
                          unit.prepared != nullptr ? unit.prepared->text : Bytes());
     }
   }
+  if (report.is_fatal()) return;  // the connection is lost next
   if (unit.guarded && !unit.synced_behind) sync_guarded(unit);
   if (complaint.state == "25006" && transaction == 0) owner_.on_read_only(*this);
 }
@@ -331,26 +354,24 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
 void Connection::sync_guarded(Unit& unit) {
   const bool keeps = !unit.error && unit.work != nullptr;
   unit.synced_behind = true;
-  if (!keeps) {
-    (void)PQsendQueryParams(pg_.get(), "ROLLBACK", 0, nullptr, nullptr, nullptr, nullptr, 0);
-  }
-  if (sync()) flush();
+  if (!keeps && !send_own("ROLLBACK")) return lose_unsent();
+  if (!sync()) return;
+  unit.last_request = last_request();
+  flush();
 }
 
 // Ends the group of units up to current_, which share a sync. If one of several failed, the server
 // undid all of them. The others are then sent again, each with its own sync.
 void Connection::finish_group() {
-  const std::size_t count = std::exchange(current_, 0) + 1;
-  for (std::size_t each = 0; each < count; ++each) {
-    answered_.push_back(std::move(in_flight_.front()));
-    in_flight_.pop_front();
-  }
+  answered_.splice(answered_.begin(), in_flight_, in_flight_.begin(), std::next(current_));
+  current_ = in_flight_.begin();
+  const std::size_t count = answered_.size();
   const Duration ran{(home_.now() - front_at_).ns / static_cast<std::int64_t>(count)};
-  begin_current();
+  front_at_ = home_.now();
   const bool undone =
       count > 1 && std::ranges::any_of(answered_, [](const Unit& unit) { return unit.failed; });
-  for (std::size_t each = count; undone && each-- > 0;) {
-    Unit& unit = answered_[each];
+  for (Unit& unit : std::views::reverse(answered_)) {
+    if (!undone) break;
     if (unit.work == nullptr || (unit.failed && unit.error)) continue;
     --unit.prepared->users;
     unit.work->outcome.clear();
@@ -384,16 +405,6 @@ void Connection::finish_unit(Unit& unit, Duration ran) {
       if (unit.command == "ROLLBACK" || unit.error) server_timeout_ms_ = -1;
       return;
   }
-}
-
-// Asks libpq for rows as they come, when the next statement in order gives rows.
-void Connection::begin_current() noexcept {
-  if (in_flight_.empty()) return;
-  if (current_ == 0) front_at_ = home_.now();
-  const Unit& unit = in_flight_[current_];
-  if (unit.step != Step::statement || unit.prepared->forms.empty()) return;
-  // Refused only when its rows are here already, and then they are few.
-  (void)take_rows_as_they_come(pg_.get());
 }
 
 void Connection::finish(Work& work, std::optional<Error> error) {
@@ -449,7 +460,7 @@ void Connection::finish_prepare(Unit& unit) {
   if (unit.generation != prepared.generation) return;
   if (!unit.error) {
     prepared.state = Prepared::State::ready;
-    prepared.mapping = {};
+    prepared.mapping.reset();
     return;
   }
   const Bytes text = prepared.text;
@@ -502,7 +513,7 @@ void Connection::lose(Kind kind, std::string_view why) noexcept {
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == ' ')) reason.pop_back();
   std::ranges::replace(reason, '\n', ' ');
   unwatch();
-  std::deque<Unit> units = std::move(in_flight_);
+  Units units = std::move(in_flight_);
   in_flight_.clear();
   for (Unit& unit : units) {
     if (unit.work != nullptr) finish(*unit.work, error_of_loss(unit, reason));
@@ -513,18 +524,6 @@ void Connection::lose(Kind kind, std::string_view why) noexcept {
     finish_stream(*work);
   }
   owner_.on_lost(*this, Error(kind, "the connection to the database was lost", {}, reason));
-}
-
-std::string Connection::server() const {
-  return fmt::format("{} {} {}", PQhost(pg_.get()), PQhostaddr(pg_.get()), PQport(pg_.get()));
-}
-
-bool Connection::is_read_only() const noexcept {
-  const auto says_on = [&](const char* parameter) {
-    const char* const value = PQparameterStatus(pg_.get(), parameter);
-    return value != nullptr && Bytes(value) == "on";
-  };
-  return says_on("in_hot_standby") || says_on("default_transaction_read_only");
 }
 
 bool Connection::carries_probe() const noexcept {

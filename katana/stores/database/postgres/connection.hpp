@@ -1,23 +1,22 @@
-// Connection: one session of PostgreSQL, through libpq in pipeline mode; never blocks.
+// Connection: one session of PostgreSQL, whose statements are pipelined; never blocks.
 //
-//   enqueue() → outgoing ──advance()──► on the way ──results──► finish()
+//   enqueue() → outgoing ──advance()──► on the way ──events──► finish()
 //               (waits for what the        (one unit for each sync, in order)
 //                statement needs first)
 //
 // Each statement has its own sync: one that fails undoes no other. A write that gives rows is
 // synced, and thereby committed, only after its rows were read: a row that does not fit undoes it.
+// Rows are decoded from the receive buffer into the outcome of their work.
 //
-// Owns       the PGconn and its prepared statements.
+// Owns       the link and its prepared statements.
 // Borrows    its owner, its home, and works from enqueue() until it gives them to its owner.
 // Thread     its home's.
-// Allocates  as libpq does, for results.
+// Allocates  as Link does; units; the values of rows.
 // Fails      by ConnectionOwner::on_lost(), once; it does nothing afterwards.
 // Invariant  every work that it took is finished or given back exactly once.
 #pragma once
 
-#include <libpq-fe.h>
-
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +25,7 @@
 
 #include "katana/stores/database/postgres/errors.hpp"
 #include "katana/stores/database/postgres/home.hpp"
+#include "katana/stores/database/postgres/link.hpp"
 #include "katana/stores/database/postgres/options.hpp"
 #include "katana/stores/database/postgres/statements.hpp"
 #include "katana/stores/database/postgres/type_table.hpp"
@@ -89,20 +89,21 @@ inline constexpr std::string_view rows_are_missing =
 
 // The commands between two syncs, or one of several reads that share a sync.
 struct Unit {
-  Step step = Step::statement;   // decides which of the members below count
-  Work* work = nullptr;          // null: no caller waits for it, or no longer
-  std::string command = {};      // SQL of Step::command
-  Prepared* prepared = nullptr;  // null: the statement is not prepared
-  std::uint32_t type = 0;        // of look_up
-  Instant sent_at = {};          // when it was written to the socket's buffer
-  bool is_quick = false;         // as far as is known
-  bool alone = false;            // has its own sync, though it could share one
-  bool ends_group = true;        // a sync is behind it
-  bool answered = false;         // of one that ends none: what comes next is of the next one
-  bool failed = false;           // the server says so, or the one before it failed
-  bool is_probe = false;         // asks whether the server answers and takes writes
-  bool guarded = false;          // is synced when its rows were read,
-  bool synced_behind = false;    // which they were: what still comes is not of the statement
+  Step step = Step::statement;     // decides which of the members below count
+  Work* work = nullptr;            // null: no caller waits for it, or no longer
+  std::string command = {};        // SQL of Step::command
+  Prepared* prepared = nullptr;    // null: the statement is not prepared
+  std::uint32_t type = 0;          // of look_up
+  Instant sent_at = {};            // when it was written to the socket's buffer
+  bool is_quick = false;           // as far as is known
+  bool alone = false;              // has its own sync, though it could share one
+  bool ends_group = true;          // a sync is behind it
+  bool answered = false;           // it is complete, or it failed
+  std::uint64_t last_request = 0;  // of its requests in the machine, the sync behind it included
+  bool failed = false;             // the server says so, or the one before it failed
+  bool is_probe = false;           // asks whether the server answers and takes writes
+  bool guarded = false;            // is synced when its rows were read,
+  bool synced_behind = false;      // which they were: what still comes is not of the statement
   bool was_retried = false;  // the statement was sent a second time, after a change of the schema
   bool committed = false;    // of commit: the server says so
   std::uint32_t savepoint = 0;                // number of Step::savepoint
@@ -114,6 +115,9 @@ struct Unit {
   std::uint64_t generation = 0;  // of `prepared`, when it was sent
 };
 
+// They move between the lists of a connection without a copy.
+using Units = std::list<Unit>;
+
 // The statement_timeout of a call that has `left` until its deadline. It is at least 1, and rounded
 // up by at most a quarter: calls with about the same deadline then need no SET between them.
 std::int64_t server_timeout_ms(Duration left) noexcept;
@@ -122,8 +126,8 @@ class Connection final : private SocketWatcher {
  public:
   // Begins to connect. Null with a reason in `why`: it failed at once.
   static std::unique_ptr<Connection> begin(ConnectionOwner& owner, Home& home,
-                                           const Options& options,
-                                           const ConnectParameters& parameters, std::string& why);
+                                           const Options& options, LinkOptions link,
+                                           std::string& why);
   ~Connection();
 
   bool is_open() const noexcept { return stage_ == Stage::open; }  // may be given statements
@@ -137,18 +141,18 @@ class Connection final : private SocketWatcher {
     return in_flight_.empty() ? never : in_flight_.front().sent_at;
   }
   // No transaction is open at the server. REQUIRES that everything was answered.
-  bool is_clean() const noexcept { return PQtransactionStatus(pg_.get()) == PQTRANS_IDLE; }
-  // The host that it leads to.
-  std::string server() const;
+  bool is_clean() const noexcept {
+    return link_.machine().transaction() == protocol::Transaction::idle;
+  }
+  // The name, the address and the port of the server that it leads to.
+  const std::string& server() const noexcept { return link_.server(); }
   // True when the server reports, without being asked, that it is read-only.
-  bool is_read_only() const noexcept;
+  bool is_read_only() const noexcept { return link_.is_read_only(); }
   // True when it carries no statement that is slow or unknown.
   bool is_quick() const noexcept;
-  bool is_encrypted() const noexcept { return PQsslInUse(pg_.get()) != 0; }
-  // The handle for a cancel request, which another thread makes.
-  std::unique_ptr<PGcancel, void (*)(PGcancel*)> cancel_handle() const noexcept {
-    return {PQgetCancel(pg_.get()), [](PGcancel* handle) { PQfreeCancel(handle); }};
-  }
+  bool is_encrypted() const noexcept { return link_.is_encrypted(); }
+  // The key of a cancel request, which another thread makes. Null: the server gave none.
+  std::unique_ptr<CancelKey> cancel_key() const { return link_.cancel_key(); }
 
   // REQUIRES is_open().
   void enqueue(Work& work, bool is_quick);
@@ -158,8 +162,8 @@ class Connection final : private SocketWatcher {
   bool carries_probe() const noexcept;
   bool carries_only_probe() const noexcept { return load() == 1 && carries_probe(); }
   void enqueue_savepoint(Work& work);
-  std::deque<Unit>& outgoing() noexcept { return outgoing_; }
-  std::deque<Unit>& in_flight() noexcept { return in_flight_; }
+  Units& outgoing() noexcept { return outgoing_; }
+  Units& in_flight() noexcept { return in_flight_; }
   // Sends the units that can be sent.
   void advance() noexcept;
   // True when a statement runs whose caller is gone.
@@ -202,23 +206,26 @@ class Connection final : private SocketWatcher {
 
  private:
   enum class Stage : std::uint8_t { connecting, open, streaming, lost };
-  struct Close {
-    void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
-  };
-  struct Clear {
-    void operator()(PGresult* result) const noexcept { PQclear(result); }
-  };
-  using Result = std::unique_ptr<PGresult, Clear>;
+  using Event = protocol::Step;  // of the machine; Step is a unit's
 
-  Connection(ConnectionOwner& owner, Home& home, const Options& options, PGconn* pg);
+  Connection(ConnectionOwner& owner, Home& home, const Options& options, LinkOptions link);
 
   enum class Sent : std::uint8_t { yes, waits, dropped };
 
   void on_socket(bool readable) noexcept override;
-  void poll_connect() noexcept;
-  void read_results();
-  void take_result(Unit& unit, const PGresult& result);
-  void take_rows(Unit& unit, const PGresult& result);
+  void advance_opening() noexcept;
+  void receive() noexcept;
+  void read_events();
+  void lose_by_link();
+  void take_event(const Event& event);
+  Unit& find_unit(std::uint64_t request) noexcept;
+  void take_parameters(Unit& unit, Bytes body);
+  void take_columns(Unit& unit, Bytes body);
+  void take_row(Unit& unit, Bytes body);
+  void take_statement_row(Unit& unit, Bytes body);
+  void take_complete(Unit& unit, const protocol::Tag& tag);
+  void take_error(Unit& unit, const protocol::Report& report);
+  bool is_as_described(const Prepared& prepared, Bytes body) const;
   void note_stale(Unit& unit) noexcept;
   void note_staleness(Unit& unit, const Complaint& complaint) noexcept;
   void renew(Prepared& prepared);
@@ -226,8 +233,6 @@ class Connection final : private SocketWatcher {
   void deallocate_outdated();
   bool has_no_type(const Prepared& prepared) const noexcept;
   void fail_transaction(const std::optional<Error>& why);
-  void take_final(Unit& unit, const PGresult& result);
-  void take_error(Unit& unit, const PGresult& result);
   void finish_group();
   void finish_unit(Unit& unit, Duration ran);
   void finish_statement(Unit& unit);
@@ -237,7 +242,6 @@ class Connection final : private SocketWatcher {
   void finish_look_up(Unit& unit);
   // Works that wait for a failed answer get the error.
   void fail_waiting(Bytes text, std::optional<Error> error);
-  void begin_current() noexcept;
   void sync_guarded(Unit& unit);
   void finish(Work& work, std::optional<Error> error);
   Error error_of_loss(const Unit& unit, std::string_view why) const;
@@ -245,9 +249,11 @@ class Connection final : private SocketWatcher {
   Sent send_front();
   Sent send_command(Unit& unit);
   Sent send_statement(Unit& unit);
-  // Sends a statement with the arguments that were taken. 0: it was not sent.
-  int send_query(const Prepared& prepared);
-  bool is_as_described(const Prepared& prepared, const PGresult& result) const;
+  // Sends a statement with the arguments that were taken. False: it was not sent.
+  bool send_query(const Prepared& prepared);
+  // Sends a statement of the driver's own. False: it was not sent.
+  bool send_own(Bytes text, std::span<const protocol::Value> values = {});
+  void lose_unsent();
   // Sent::yes: the statement is ready at the server, and its types are known. Otherwise the caller
   // waits, or there is an `error`.
   Sent ensure_ready(const Sql& sql, Prepared*& prepared, std::optional<Error>& error);
@@ -262,16 +268,22 @@ class Connection final : private SocketWatcher {
   void push_prepare(Prepared& prepared);
   void push_command(std::string command);
   void push(Unit unit);
+  // The last unit of in_flight_ was sent.
+  void note_sent();
   // Ends the group of reads that share a sync. False: the connection is lost.
   bool close_group() noexcept;
   bool sync() noexcept;
   void flush() noexcept;
+  // The number of the last request that was written.
+  std::uint64_t last_request() const noexcept { return link_.machine().next_request() - 1; }
   void watch(bool read, bool write) noexcept;
   void unwatch() noexcept;
   void advance_stream();
   void start_stream(Prepared& prepared);
   void read_stream();
-  void take_stream_result(const PGresult& result);
+  void take_stream_event(const Event& event);
+  void take_stream_error(const protocol::Report& report);
+  void take_stream_row(Bytes body);
   void end_stream(std::optional<Error> error);
   void leave_stream() noexcept;
   bool restart_stream();
@@ -282,31 +294,31 @@ class Connection final : private SocketWatcher {
   void advance_copy();
   void fetch_copy(Work& work);
   void refuse_copy(Work& work);
-  void read_copy();
-  bool take_copied();
-  void take_copy_result(const PGresult& result);
+  bool may_go_on_copying();
+  void take_copied(Bytes octets);
+  void take_copy_event(const Event& event);
+  void sync_copy();
 
   ConnectionOwner& owner_;
   Home& home_;
   const Options& options_;
-  std::unique_ptr<PGconn, Close> pg_;
+  Link link_;
   Stage stage_ = Stage::connecting;
-  int socket_ = -1;  // watched
-  bool wants_write_ = false;
+  int socket_ = -1;             // watched
+  bool watches_read_ = false;   // of socket_
+  bool watches_write_ = false;  // likewise
   bool advancing_ = false;
   Instant front_at_ = {};    // when what is first in order became so
   bool fatal_seen_ = false;  // the server ended the session: what follows was not begun
-  std::deque<Unit> outgoing_;
-  std::deque<Unit> in_flight_;
-  std::size_t current_ = 0;     // of in_flight_: what is being answered
+  Units outgoing_;
+  Units in_flight_;
+  Units::iterator current_;     // of in_flight_, if there are any: what is being answered
   std::size_t group_size_ = 0;  // of the reads sent last, which have no sync yet
-  std::vector<Unit> answered_;  // the group that is being finished
+  Units answered_;              // the group that is being finished
   Statements statements_;
   std::uint64_t schema_changes_ = 0;   // of the owner, as they were seen
   std::vector<std::string> outdated_;  // names at the server that nothing uses any more
   TypeTable types_;
-  Arguments arguments_;
-  std::vector<std::string> texts_;       // of the columns of a row
   std::int64_t server_timeout_ms_ = -1;  // statement_timeout as it stands there; -1: not known
   bool stream_opening_ = false;
   Work* stream_work_ = nullptr;
@@ -316,6 +328,7 @@ class Connection final : private SocketWatcher {
   bool stream_was_retried_ = false;
   Copy copy_ = Copy::none;
   bool copy_is_binary_ = false;
+  bool copy_is_synced_ = false;
 };
 
 }  // namespace katana::database::postgres

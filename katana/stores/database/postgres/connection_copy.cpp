@@ -1,10 +1,12 @@
-// COPY on a connection outside of pipeline mode.
+// COPY on a connection that carries nothing else.
 //
-//   begun ──COPY_OUT──► out ──last row──► ended ──result──► none
-//         ──COPY_IN───► in ──copy_end───► ended
+//   begun ──copy_out──► out ──last row──► ended ──ready──► none
+//         ──copy_in───► in ──copy_end───► ended
 //
 // Out: rows go to the stream as it asks for them. In: a piece is written when the socket has taken
-// all of it. Therefore no more than one piece waits here. The server reports errors at the end.
+// all of it. Therefore no more than one piece waits here. The server reports errors at the end. The
+// sync follows when the server has begun or refused. A sync that the server reads while it waits
+// for data is ignored, and it is not known earlier whether the server will wait.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include <utility>
 
 #include "katana/stores/database/postgres/connection.hpp"
-#include "katana/stores/database/postgres/result_row.hpp"
 
 namespace katana::database::postgres {
 namespace {
@@ -29,13 +30,6 @@ class CopiedRow final : public Row {
  private:
   Value value_;
 };
-
-std::int64_t rows_in(PGresult& result) noexcept {
-  std::int64_t rows = 0;
-  const Bytes digits(PQcmdTuples(&result));
-  (void)std::from_chars(digits.data(), digits.data() + digits.size(), rows);
-  return rows;
-}
 
 // The place in "COPY users, line 3, column age: "x"", without the value.
 Error with_line(const Error& error, Bytes context) {
@@ -66,13 +60,12 @@ void Connection::advance_copy() {
   ensure_timeout(0);  // as of a stream
   if (stage_ != Stage::open || !in_flight_.empty()) return;
   stream_opening_ = false;
+  copy_is_synced_ = false;
+  if (!send_own(sql.text()) || link_.machine().flush(link_) != protocol::Submitted::ok) {
+    return lose_unsent();
+  }
   stage_ = Stage::streaming;
   copy_ = Copy::begun;
-  const std::string text(sql.text());  // with a zero behind it
-  if (PQexitPipelineMode(pg_.get()) == 0 ||
-      PQsendQueryParams(pg_.get(), text.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) == 0) {
-    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  }
   flush();
 }
 
@@ -92,88 +85,74 @@ void Connection::fetch_copy(Work& work) {
   const Order order = work.request.order;
   if (copy_ == Copy::out && order == Order::fetch) return read_stream();
   if (copy_ != Copy::in || order == Order::fetch) return refuse_copy(work);
-  const Bytes data = order == Order::copy ? work.request.values[0].octets : Bytes();
-  const int taken = order == Order::copy
-                        ? PQputCopyData(pg_.get(), data.data(), static_cast<int>(data.size()))
-                        : PQputCopyEnd(pg_.get(), nullptr);
-  if (taken != 1) {
-    return lose(Kind::unavailable,
-                taken == 0 ? "no memory for the data of a COPY" : PQerrorMessage(pg_.get()));
+  protocol::Machine& machine = link_.machine();
+  const protocol::Submitted taken = order == Order::copy
+                                        ? machine.copy_data(work.request.values[0].octets, link_)
+                                        : machine.end_copy(link_);
+  if (taken != protocol::Submitted::ok) {
+    return lose(Kind::unavailable, "the data of a COPY cannot be sent");
   }
-  if (order == Order::copy_end) copy_ = Copy::ended;
+  if (order == Order::copy_end) {
+    copy_ = Copy::ended;
+    sync_copy();
+  }
   read_stream();
 }
 
-void Connection::read_copy() {
-  while (stage_ == Stage::streaming && stream_work_ != nullptr) {
-    if (copy_ == Copy::in) {
-      if (wants_write_) return;
-      park_stream();
-    } else if (copy_ == Copy::out) {
-      if (!take_copied()) break;
-    } else {
-      if (PQisBusy(pg_.get()) != 0) return;
-      const Result result(PQgetResult(pg_.get()));
-      if (result == nullptr) return end_stream(std::nullopt);
-      take_copy_result(*result);
-    }
-  }
-  // No caller asks: rows stay at the server.
-  if (stage_ == Stage::streaming && stream_work_ == nullptr) watch(false, false);
+// False: events are not read now. A piece that the socket has taken is the end of its write.
+bool Connection::may_go_on_copying() {
+  if (copy_ != Copy::in) return true;
+  link_.take_asides();
+  if (!link_.wants_write()) park_stream();
+  return false;
 }
 
-// Takes one row. False: there is none at present, or the connection is lost.
-bool Connection::take_copied() {
-  char* octets = nullptr;
-  const int size = PQgetCopyData(pg_.get(), &octets, 1);
-  if (size == 0) return false;
-  if (size == -1) {
-    copy_ = Copy::ended;
-    return true;
-  }
-  if (size < 0) {
-    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-    return false;
-  }
-  const std::unique_ptr<char, decltype(&PQfreemem)> kept(octets, &PQfreemem);
+void Connection::sync_copy() {
+  if (!std::exchange(copy_is_synced_, true) && sync()) flush();
+}
+
+void Connection::take_copied(Bytes octets) {
   Work& work = *stream_work_;
-  const CopiedRow row(Bytes(octets, static_cast<std::size_t>(size)), copy_is_binary_);
+  const CopiedRow row(octets, copy_is_binary_);
   if (const TypeMismatch misfit = work.outcome.take(row)) {
     work.outcome.error.emplace(Kind::mismatch, fmt::format("a row of COPY {}", misfit.why),
                                text_of(work));
     stream_work_ = nullptr;
     finish_stream(work);
-    lose(Kind::cancelled, "the COPY was given up because a row did not fit");
-    return false;
+    return lose(Kind::cancelled, "the COPY was given up because a row did not fit");
   }
   if (!work.outcome.wants_more()) park_stream();
-  return true;
 }
 
-void Connection::take_copy_result(const PGresult& result) {
+void Connection::take_copy_event(const Event& event) {
   Work& work = *stream_work_;
-  switch (PQresultStatus(&result)) {
-    case PGRES_COPY_OUT:
+  switch (event.event) {
+    case protocol::Event::copy_out:
       copy_ = Copy::out;
-      copy_is_binary_ = PQbinaryTuples(&result) != 0;
-      return;
-    case PGRES_COPY_IN:
+      copy_is_binary_ = protocol::CopyFormats(event.body).is_binary();
+      return sync_copy();
+    case protocol::Event::copy_in:
       copy_ = Copy::in;
       if (work.outcome.wants_more()) refuse_copy(work);  // a stream's
       return;
-    case PGRES_COMMAND_OK:
-      // libpq asks for a result that can be changed, and does not change it.
-      work.outcome.rows_changed = rows_in(const_cast<PGresult&>(result));
-      return;
-    case PGRES_FATAL_ERROR: {
-      const Complaint complaint = complaint_of(result);
-      if (complaint.state.empty()) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-      const char* const context = PQresultErrorField(&result, PG_DIAG_CONTEXT);
-      work.outcome.error = with_line(error_of(complaint, text_of(work)),
-                                     context == nullptr ? Bytes() : Bytes(context));
+    case protocol::Event::data: return take_copied(event.body);
+    case protocol::Event::copy_out_ended: copy_ = Copy::ended; return;
+    case protocol::Event::complete:
+      work.outcome.rows_changed =
+          static_cast<std::int64_t>(protocol::tag_of(event.body).rows.value_or(0));
+      return sync_copy();
+    case protocol::Event::error: {
+      const protocol::Report report = protocol::report_of(event.body);
+      work.outcome.error = with_line(error_of(complaint_of(report), text_of(work)), report.where);
+      copy_ = Copy::ended;
+      if (!report.is_fatal()) sync_copy();
       return;
     }
-    default: lose(Kind::unavailable, "the server answered a COPY with something else");
+    case protocol::Event::ready: return end_stream(std::nullopt);
+    case protocol::Event::row:
+    case protocol::Event::suspended:
+      return lose(Kind::unavailable, "the server answered a COPY with something else");
+    default: return;
   }
 }
 

@@ -10,8 +10,8 @@
 namespace katana::database::postgres {
 
 void wake(ConnectionPool& pool) noexcept { pool.on_poke(); }
-void cancel_answered(ConnectionPool& pool, std::uint64_t connection) noexcept {
-  pool.on_cancel_answered(connection);
+void cancel_answered(ConnectionPool& pool, std::uint64_t connection, bool is_over) noexcept {
+  pool.on_cancel_answered(connection, is_over);
 }
 
 ConnectionPool::ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<Home> owned,

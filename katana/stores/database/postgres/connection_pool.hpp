@@ -53,7 +53,8 @@ class ConnectionPool final : public net::Attachment, private ConnectionOwner {
   // Withdraws a work that was accepted on this thread.
   void withdraw(Work& work) noexcept;
   void on_poke() noexcept;
-  void on_cancel_answered(std::uint64_t connection) noexcept;
+  // is_over: the request cancels nothing later.
+  void on_cancel_answered(std::uint64_t connection, bool is_over) noexcept;
 
  private:
   struct Job;

@@ -1,65 +1,19 @@
 // The functions of a pool for transactions and streams, and for connecting and cancelling.
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <sys/socket.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "katana/base/values/secrets.hpp"
 #include "katana/stores/database/postgres/connection_pool.hpp"
+#include "katana/stores/database/postgres/targets.hpp"
 
 namespace katana::database::postgres {
 namespace {
-
-bool needs_no_look_up(const std::string& name) noexcept {
-  std::array<unsigned char, 16> address;
-  return name.starts_with('/') || name.starts_with('@') ||
-         inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
-         inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
-}
-
-// Blocks.
-katana::Result<void> look_up(const Host& host, std::vector<Target>& targets) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int code = getaddrinfo(host.name.c_str(), nullptr, &hints, &found);
-  if (code != 0) {
-    return katana::fail(Code::unavailable, fmt::format("cannot resolve the database host '{}': {}",
-                                                       host.name, gai_strerror(code)));
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, &freeaddrinfo);
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    std::array<char, 64> text{};
-    if (getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0,
-                    NI_NUMERICHOST) == 0) {
-      targets.push_back({host.name, host.port, text.data()});
-    }
-  }
-  return {};
-}
 
 // Among several hosts the first that answers is wanted, and soon.
 Duration attempt_timeout(Duration connect_timeout) noexcept {
   return std::min(connect_timeout,
                   std::max(milliseconds(500), nanoseconds(connect_timeout.ns / 4)));
-}
-
-katana::Result<std::vector<Target>> targets_of(const Options& options) {
-  std::vector<Target> targets;
-  katana::Result<void> last;
-  for (const Host& host : options.hosts) {
-    if (needs_no_look_up(host.name)) {
-      targets.push_back({host.name, host.port, host.name.starts_with('/') ? "" : host.name});
-    } else if (auto good = look_up(host, targets); !good) {
-      last = std::move(good);
-    }
-  }
-  if (targets.empty()) return std::unexpected(last.error());
-  return targets;
 }
 
 }  // namespace
@@ -154,9 +108,14 @@ void ConnectionPool::connect(const katana::Result<std::vector<Target>>& targets,
     std::vector<Target> order = *targets;
     std::ranges::rotate(order,
                         order.begin() + static_cast<std::ptrdiff_t>(failures_ % order.size()));
-    const ConnectParameters parameters(options_, order, *password);
-    connection = Connection::begin(*this, home_, options_, parameters, why);
-    if (connection != nullptr && order.size() > 1) {
+    const bool is_one_of_several = order.size() > 1;
+    auto link = link_options(options_, std::move(order), *password);
+    if (link) {
+      connection = Connection::begin(*this, home_, options_, *std::move(link), why);
+    } else {
+      why = link.error().describe();
+    }
+    if (connection != nullptr && is_one_of_several) {
       connection->connect_by = home_.now() + attempt_timeout(options_.connect_timeout);
     }
   }
@@ -363,9 +322,9 @@ void ConnectionPool::give_up_stream(Connection& connection, Kind kind, std::stri
 
 void ConnectionPool::request_cancel(Connection& connection) {
   if (connection.cancel != Cancel::none) return;
-  // libpq 15 sends cancel requests in the clear, and their key would let others send them.
+  // A cancel request is sent in the clear, and its key would let others send them.
   if (!connection.is_encrypted()) {
-    auto request = CancelRequest::start(connection.cancel_handle(), home_.executor(), handle_,
+    auto request = CancelRequest::start(connection.cancel_key(), home_.executor(), handle_,
                                         connection.number, shared_->cancels_running);
     if (request != nullptr) {
       cancels_.push_back(std::move(request));
@@ -378,13 +337,16 @@ void ConnectionPool::request_cancel(Connection& connection) {
   connection.lose(Kind::cancelled, "what it ran was cancelled by its caller");
 }
 
-void ConnectionPool::on_cancel_answered(std::uint64_t number) noexcept {
+void ConnectionPool::on_cancel_answered(std::uint64_t number, bool is_over) noexcept {
   std::erase_if(cancels_, [](const auto& cancel) { return cancel->is_answered(); });
-  for (const auto& connection : connections_) {
-    if (connection->number != number || connection->cancel != Cancel::asked) continue;
-    connection->cancel = Cancel::answered;
-    on_progress(*connection);
-  }
+  const auto found = std::ranges::find_if(connections_, [&](const auto& connection) {
+    return connection->number == number && connection->cancel == Cancel::asked;
+  });
+  if (found == connections_.end()) return;
+  Connection& connection = **found;
+  if (!is_over) return connection.lose(Kind::cancelled, "a cancel request was not answered");
+  connection.cancel = Cancel::answered;
+  on_progress(connection);
 }
 
 void ConnectionPool::cancel_where_nobody_waits() {

@@ -2,13 +2,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "katana/base/system/check.hpp"
 #include "katana/stores/database/postgres/connection.hpp"
-#include "katana/stores/database/postgres/result_row.hpp"
+#include "katana/stores/database/postgres/received_row.hpp"
 
 namespace katana::database::postgres {
+namespace {
+
+// The most requests of the machine that one unit has: ROLLBACK TO with RELEASE, and a sync.
+constexpr std::size_t requests_of_unit = 8;
+constexpr std::array<protocol::Format, 1> all_binary = {protocol::Format::binary};
+
+}  // namespace
+
 void Connection::enqueue(Work& work, bool is_quick) {
   outgoing_.push_back({.work = &work, .is_quick = is_quick});
 }
@@ -41,9 +50,12 @@ void Connection::enqueue_savepoint(Work& work) {
 void Connection::advance() noexcept {
   if (advancing_ || stage_ != Stage::open) return;
   advancing_ = true;
-  if (!outdated_.empty()) deallocate_outdated();
-  while (stage_ == Stage::open && !outgoing_.empty()) {
-    if (!in_flight_.empty() && in_flight_.back().guarded && !in_flight_.back().synced_behind) break;
+  // Nothing may be sent between a guarded write and its sync.
+  const auto is_guarded = [this] {
+    return !in_flight_.empty() && in_flight_.back().guarded && !in_flight_.back().synced_behind;
+  };
+  if (!outdated_.empty() && !is_guarded()) deallocate_outdated();
+  while (stage_ == Stage::open && !outgoing_.empty() && !is_guarded()) {
     if (send_front() == Sent::waits) break;
   }
   (void)close_group();
@@ -62,9 +74,12 @@ Connection::Sent Connection::send_front() {
     sent = send_command(unit);
     if (sent == Sent::waits) return sent;
   }
-  Unit moved = std::move(outgoing_.front());
-  outgoing_.pop_front();
-  if (sent == Sent::yes) push(std::move(moved));
+  if (sent == Sent::yes) {
+    in_flight_.splice(in_flight_.end(), outgoing_, outgoing_.begin());
+    note_sent();
+  } else {
+    outgoing_.pop_front();
+  }
   return sent;
 }
 
@@ -84,20 +99,29 @@ Connection::Sent Connection::send_command(Unit& unit) {
     }
     return Sent::dropped;
   }
-  const auto send = [&](const std::string& text) {
-    return PQsendQueryParams(pg_.get(), text.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) !=
-           0;
-  };
   if (!close_group()) return Sent::waits;
   // ROLLBACK TO leaves the savepoint itself, which is not needed any more.
-  const bool sent = send(unit.command) &&
-                    (!unit.undoes || send(fmt::format("RELEASE SAVEPOINT s{}", unit.savepoint))) &&
-                    sync();
+  const bool sent =
+      send_own(unit.command) &&
+      (!unit.undoes || send_own(fmt::format("RELEASE SAVEPOINT s{}", unit.savepoint))) && sync();
   if (!sent) {
-    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    lose_unsent();
     return Sent::waits;
   }
   return Sent::yes;
+}
+
+bool Connection::send_own(Bytes text, std::span<const protocol::Value> values) {
+  link_.reserve(requests_of_unit);
+  protocol::Machine& machine = link_.machine();
+  return machine.parse({.sql = text}, link_) == protocol::Submitted::ok &&
+         machine.bind({.values = values}, link_) == protocol::Submitted::ok &&
+         machine.execute({}, link_) == protocol::Submitted::ok;
+}
+
+// A message is too large, or a text has a zero byte.
+void Connection::lose_unsent() {
+  lose(Kind::unavailable, "a statement cannot be sent: it is too large, or has a zero byte");
 }
 
 Connection::Sent Connection::send_statement(Unit& unit) {
@@ -140,30 +164,49 @@ Connection::Sent Connection::send_statement(Unit& unit) {
   const bool shares =
       prepared.traits.reads_plainly && transaction == 0 && unit.is_quick && !unit.alone;
   if (!shares && !close_group()) return Sent::waits;
-  bool sent = send_query(prepared) != 0;
+  bool sent = send_query(prepared);
   if (shares) {
     unit.ends_group = false;
     ++group_size_;
-  } else {
-    sent = sent && (unit.guarded ? PQsendFlushRequest(pg_.get()) != 0 : sync());
+  } else if (sent) {
+    sent = unit.guarded ? link_.machine().flush(link_) == protocol::Submitted::ok : sync();
   }
   if (!sent) {
-    unit.prepared = nullptr;  // not sent: it is in outgoing() when the connection is lost
-    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    // The next connection could not send it either.
+    const Bytes text = prepared.text;
+    unit.prepared = nullptr;
+    finish(*std::exchange(unit.work, nullptr),
+           Error(Kind::too_large,
+                 "the statement and its parameters cannot be sent: they are too "
+                 "large, or the text has a zero byte",
+                 text));
+    lose_unsent();
     return Sent::waits;
   }
   ++prepared.users;
   return Sent::yes;
 }
 
-int Connection::send_query(const Prepared& prepared) {
-  if (options_.prepared_statements) {
-    return PQsendQueryPrepared(pg_.get(), prepared.name.c_str(), arguments_.count(),
-                               arguments_.data(), arguments_.lengths(), arguments_.formats(), 1);
+bool Connection::send_query(const Prepared& prepared) {
+  link_.reserve(requests_of_unit);
+  protocol::Machine& machine = link_.machine();
+  const bool is_named = options_.prepared_statements;
+  const protocol::Bind bind{.statement = is_named ? Bytes(prepared.name) : Bytes(),
+                            .values = home_.arguments().values(),
+                            .formats = home_.arguments().formats(),
+                            .result_formats = all_binary};
+  protocol::Execute execute;
+  // The server refuses to execute a statement that would have other columns than it described.
+  if (is_named && !prepared.forms.empty()) {
+    execute.columns = static_cast<std::uint16_t>(prepared.forms.size());
   }
-  return PQsendQueryParams(pg_.get(), prepared.ended.c_str(), arguments_.count(),
-                           prepared.parameter_types.data(), arguments_.data(), arguments_.lengths(),
-                           arguments_.formats(), 1);
+  bool sent = is_named || machine.parse({.sql = prepared.text, .types = prepared.parameter_types},
+                                        link_) == protocol::Submitted::ok;
+  sent = sent && machine.bind(bind, link_) == protocol::Submitted::ok;
+  if (!is_named) {
+    sent = sent && machine.describe(protocol::Kind::portal, {}, link_) == protocol::Submitted::ok;
+  }
+  return sent && machine.execute(execute, link_) == protocol::Submitted::ok;
 }
 
 Connection::Sent Connection::ensure_ready(const Sql& sql, Prepared*& prepared,
@@ -212,8 +255,9 @@ Connection::Sent Connection::take_arguments(const Prepared& prepared, std::span<
       return Sent::waits;
     }
   }
-  if (const char* why = arguments_.take(values, prepared.parameter_types, types_)) {
-    error.emplace(Kind::invalid_value, fmt::format("parameter ${} {}", arguments_.failed_at(), why),
+  Arguments& arguments = home_.arguments();
+  if (const char* why = arguments.take(values, prepared.parameter_types, types_)) {
+    error.emplace(Kind::invalid_value, fmt::format("parameter ${} {}", arguments.failed_at(), why),
                   prepared.text);
   }
   return Sent::yes;
@@ -227,12 +271,9 @@ Connection::Sent Connection::ensure_type(std::uint32_t type) {
   });
   if (asked) return Sent::waits;
   const std::string asked_type = std::to_string(missing);
-  const char* const value = asked_type.c_str();
+  const protocol::Value value{.bytes = asked_type};
   if (!close_group()) return Sent::waits;
-  if (PQsendQueryParams(pg_.get(), TypeTable::question, 1, nullptr, &value, nullptr, nullptr, 0) ==
-      0) {
-    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  }
+  if (!send_own(TypeTable::question, {&value, 1})) lose_unsent();
   if (stage_ != Stage::open || !sync()) return Sent::waits;
   push({.step = Step::look_up, .type = missing});
   return Sent::waits;
@@ -245,12 +286,14 @@ void Connection::push_prepare(Prepared& prepared) {
   }
   // A statement without a name is gone after the sync. Only its description is kept, and the text
   // goes with each call.
-  const char* const name = options_.prepared_statements ? prepared.name.c_str() : "";
+  const Bytes name = options_.prepared_statements ? Bytes(prepared.name) : Bytes();
   if (stage_ != Stage::open || !close_group()) return;
-  if (PQsendPrepare(pg_.get(), name, prepared.ended.c_str(), 0, nullptr) == 0 ||
-      PQsendDescribePrepared(pg_.get(), name) == 0) {
-    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  }
+  link_.reserve(requests_of_unit);
+  protocol::Machine& machine = link_.machine();
+  const bool sent =
+      machine.parse({.name = name, .sql = prepared.text}, link_) == protocol::Submitted::ok &&
+      machine.describe(protocol::Kind::statement, name, link_) == protocol::Submitted::ok;
+  if (!sent) return lose_unsent();
   if (!sync()) return;
   owner_.on_prepared();
   prepared.state = Prepared::State::asked;
@@ -270,18 +313,24 @@ void Connection::ensure_timeout(std::int64_t timeout_ms) {
 
 void Connection::push_command(std::string command) {
   if (stage_ != Stage::open || !close_group()) return;
-  if (PQsendQueryParams(pg_.get(), command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) ==
-      0) {
-    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  }
+  if (!send_own(command)) return lose_unsent();
   if (!sync()) return;
   push({.step = Step::command, .command = std::move(command)});
 }
 
 void Connection::push(Unit unit) {
-  unit.sent_at = home_.now();
   in_flight_.push_back(std::move(unit));
-  if (in_flight_.size() == 1) begin_current();
+  note_sent();
+}
+
+void Connection::note_sent() {
+  Unit& unit = in_flight_.back();
+  unit.sent_at = home_.now();
+  unit.last_request = last_request();
+  if (in_flight_.size() == 1) {
+    front_at_ = unit.sent_at;
+    current_ = in_flight_.begin();
+  }
   if (group_size_ >= options_.reads_per_sync) (void)close_group();
 }
 
@@ -289,24 +338,32 @@ bool Connection::close_group() noexcept {
   if (stage_ != Stage::open) return false;
   if (group_size_ == 0) return true;
   group_size_ = 0;
-  in_flight_.back().ends_group = true;
-  return sync();
+  Unit& last = in_flight_.back();
+  last.ends_group = true;
+  if (!sync()) return false;
+  last.last_request = last_request();
+  return true;
 }
 
 bool Connection::sync() noexcept {
-#ifdef LIBPQ_HAS_SEND_PIPELINE_SYNC
-  const bool good = PQsendPipelineSync(pg_.get()) != 0;  // from libpq 17: the turn sends
-#else
-  const bool good = PQpipelineSync(pg_.get()) != 0;  // sends at once
-#endif
-  if (!good) lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  link_.reserve(1);
+  const bool good = link_.machine().sync(link_) == protocol::Submitted::ok;
+  if (!good) lose_unsent();
   return good;
 }
 
+// Sends all that the turn has written.
 void Connection::flush() noexcept {
-  const int left = PQflush(pg_.get());
-  if (left < 0) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  if ((left > 0) != wants_write_) watch(true, left > 0);
+  link_.flush();
+  // This may have sent the rest of a piece that the socket did not take at first.
+  const bool has_written = stage_ == Stage::streaming && copy_ == Copy::in && !link_.wants_write();
+  if (has_written && stream_work_ != nullptr) park_stream();
+  // A stream without a waiting reader is not read: its rows stay at the server. Errors of a COPY
+  // that takes data are read at its end.
+  // A server that cannot send its notices stops reading: they are taken while the socket is full.
+  const bool reads = stage_ != Stage::streaming ||
+                     (stream_work_ != nullptr && (copy_ != Copy::in || link_.wants_write()));
+  watch(reads, link_.wants_write());
 }
 
 // ---- streams
@@ -317,7 +374,7 @@ void Connection::open_stream(Work& work) {
   stream_work_ = &work;
 }
 
-// Everything before it was answered: leaves the pipeline, in which a result cannot be held back.
+// Everything before it was answered.
 void Connection::advance_stream() {
   std::optional<Error> error;
   Prepared* prepared = nullptr;
@@ -341,65 +398,75 @@ void Connection::start_stream(Prepared& prepared) {
   stream_prepared_ = &prepared;
   stream_rows_ = 0;
   ++prepared.users;
+  if (!send_query(prepared)) return lose_unsent();
+  if (!sync()) return;
   stage_ = Stage::streaming;
-  if (PQexitPipelineMode(pg_.get()) == 0 || send_query(prepared) == 0 ||
-      PQsetSingleRowMode(pg_.get()) == 0) {
-    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  }
   flush();
 }
 
 void Connection::fetch(Work& work) {
   stream_work_ = &work;
-  watch(true, wants_write_);
   if (copy_ != Copy::none) return fetch_copy(work);
   read_stream();
 }
 
+// Reads what was received and not read; then the socket is watched for more.
 void Connection::read_stream() {
-  flush();
-  if (copy_ != Copy::none) return read_copy();
-  while (stage_ == Stage::streaming && stream_work_ != nullptr && PQisBusy(pg_.get()) == 0) {
-    const Result result(PQgetResult(pg_.get()));
-    if (result == nullptr) {
-      if (restart_stream()) return advance();
-      return end_stream(std::nullopt);
-    }
-    take_stream_result(*result);
-  }
-  // A stream without a waiting reader is not read: its rows stay at the server.
-  if (stage_ == Stage::streaming && stream_work_ == nullptr) watch(false, false);
+  link_.flush();
+  read_events();
+  link_.keep_unread();
+  if (stage_ == Stage::streaming) flush();
 }
 
-void Connection::take_stream_result(const PGresult& result) {
+void Connection::take_stream_event(const Event& event) {
+  if (copy_ != Copy::none) return take_copy_event(event);
   Work& work = *stream_work_;
-  const Bytes text = stream_prepared_->text;
-  if (PQresultStatus(&result) == PGRES_FATAL_ERROR) {
-    const Complaint complaint = complaint_of(result);
-    if (complaint.state.empty()) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-    const Staleness found = staleness_of(complaint);
-    stream_is_stale_ = !stream_was_retried_ && stream_rows_ == 0 && found != Staleness::none &&
-                       (found != Staleness::perhaps || stream_prepared_->answered);
-    if (found == Staleness::name_is_gone) schema_changes_ = ~std::uint64_t{0};
-    if (found == Staleness::plan_is_old) owner_.on_schema_changed();
-    work.outcome.error = error_of(complaint, text);
-    return;
+  switch (event.event) {
+    case protocol::Event::row: return take_stream_row(event.body);
+    case protocol::Event::error: return take_stream_error(protocol::report_of(event.body));
+    case protocol::Event::columns:
+      if (is_as_described(*stream_prepared_, event.body)) return;
+      work.outcome.error.emplace(Kind::mismatch, "the columns of the result are others than before",
+                                 stream_prepared_->text);
+      return;
+    case protocol::Event::complete: {
+      const protocol::Tag tag = protocol::tag_of(event.body);
+      const bool counts = !work.outcome.error && tag.text.starts_with("SELECT ") && tag.rows;
+      if (counts && *tag.rows != stream_rows_) lose(Kind::unavailable, rows_are_missing);
+      return;
+    }
+    case protocol::Event::ready:
+      if (restart_stream()) return advance();
+      return end_stream(std::nullopt);
+    case protocol::Event::copy_in:
+    case protocol::Event::copy_out:
+      return lose(Kind::unavailable,
+                  "the statement began a COPY, which this interface does not have");
+    default: return;
   }
+}
+
+void Connection::take_stream_error(const protocol::Report& report) {
+  const Complaint complaint = complaint_of(report);
+  const Staleness found = staleness_of(complaint);
+  stream_is_stale_ = !stream_was_retried_ && stream_rows_ == 0 && found != Staleness::none &&
+                     (found != Staleness::perhaps || stream_prepared_->answered);
+  if (found == Staleness::name_is_gone) schema_changes_ = ~std::uint64_t{0};
+  if (found == Staleness::plan_is_old) owner_.on_schema_changed();
+  stream_work_->outcome.error = error_of(complaint, stream_prepared_->text);
+}
+
+void Connection::take_stream_row(Bytes body) {
+  Work& work = *stream_work_;
   if (work.outcome.error) return;
-  if (PQresultStatus(&result) != PGRES_SINGLE_TUPLE) {
-    const auto given = rows_given(result);
-    if (given && *given != stream_rows_) lose(Kind::unavailable, rows_are_missing);
-    return;
-  }
   ++stream_rows_;
-  texts_.resize(std::max(texts_.size(), static_cast<std::size_t>(PQnfields(&result))));
-  const ResultRow row(result, 0, *stream_prepared_, types_, texts_);
+  const ReceivedRow row(body, *stream_prepared_, types_, home_.link_memory());
   if (const TypeMismatch misfit = work.outcome.take(row)) {
     work.outcome.error.emplace(Kind::mismatch,
                                misfit.column.empty()
                                    ? std::string(misfit.why)
                                    : fmt::format("'{}' {}", misfit.column, misfit.why),
-                               text);
+                               stream_prepared_->text);
     // The rest of its rows is of no use, and may be long.
     stream_work_ = nullptr;
     finish_stream(work);
@@ -415,13 +482,12 @@ void Connection::park_stream() {
   owner_.on_finished(work);
 }
 
-// Back into the pipeline.
+// Back to statements that are pipelined.
 void Connection::leave_stream() noexcept {
   if (stage_ != Stage::streaming) return;
   if (stream_prepared_ != nullptr) --std::exchange(stream_prepared_, nullptr)->users;
   copy_ = Copy::none;
   stage_ = Stage::open;
-  if (PQenterPipelineMode(pg_.get()) == 0) lose(Kind::unavailable, PQerrorMessage(pg_.get()));
 }
 
 // Prepares a stream's statement anew, once, when it was prepared for an older schema and gave no

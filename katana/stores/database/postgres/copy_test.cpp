@@ -146,6 +146,27 @@ TEST_F(CopyTest, what_the_server_objects_to_has_its_line_and_column_and_no_value
   EXPECT_EQ(ask("SELECT count(*) FROM people"), "0");
 }
 
+// A server that cannot send its notices stops reading.
+TEST_F(CopyTest, notices_of_the_server_are_read_while_the_data_is_sent) {
+  const auto body = [&]() -> Task<void> {
+    co_await must(
+        "CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', "
+        "repeat('n', 20000); RETURN NEW; END $$");
+    co_await must(
+        "CREATE TRIGGER shouts BEFORE INSERT ON people FOR EACH ROW EXECUTE FUNCTION shout()");
+    auto copy = co_await copy_in(db(), "COPY people (id, name) FROM STDIN");
+    const std::string name(10'000, 'x');
+    for (int row = 0; copy && row < 2000; ++row) {
+      const auto written = co_await copy->write(fmt::format("{}\t{}\n", row, name));
+      EXPECT_TRUE(written) << row;
+      if (!written) co_return;
+    }
+    EXPECT_TRUE(co_await end(copy));
+  };
+  run(body());
+  EXPECT_EQ(ask("SELECT count(*) FROM people"), "2000");
+}
+
 TEST_F(CopyTest, each_way_refuses_the_other) {
   const auto body = [&]() -> Task<void> {
     EXPECT_EQ(co_await read("COPY people FROM STDIN"), "syntax");

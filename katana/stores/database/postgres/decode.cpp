@@ -25,10 +25,8 @@ const Value broken = Value::of_broken("has bytes that its type does not have");
 template <class T>
 T read_big_endian(const char* octets) noexcept {
   std::make_unsigned_t<T> number = 0;
-  for (std::size_t index = 0; index < sizeof(T); ++index) {
-    number = static_cast<std::make_unsigned_t<T>>((sizeof(T) > 1 ? number << 8 : 0) |
-                                                  static_cast<unsigned char>(octets[index]));
-  }
+  std::memcpy(&number, octets, sizeof number);
+  if constexpr (std::endian::native == std::endian::little) number = std::byteswap(number);
   return static_cast<T>(number);
 }
 

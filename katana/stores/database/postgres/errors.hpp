@@ -25,6 +25,7 @@
 
 #include "katana/base/text/bytes.hpp"
 #include "katana/stores/database/error.hpp"
+#include "katana/stores/database/postgres/protocol.hpp"
 
 namespace katana::database::postgres {
 
@@ -38,6 +39,17 @@ struct Complaint {
   Bytes constraint = {};  // name of the violated constraint
   Bytes routine = {};     // of the server's source that complains
 };
+
+// Views of the report.
+inline Complaint complaint_of(const protocol::Report& report) noexcept {
+  return {.state = report.sqlstate,
+          .message = report.message,
+          .detail = report.detail,
+          .table = report.table,
+          .column = report.column,
+          .constraint = report.constraint,
+          .routine = report.routine};
+}
 
 Error error_of(const Complaint& complaint, Bytes statement);
 

@@ -1,9 +1,9 @@
 // Home: the thread of a pool's connections: a reactor, or the backend's own thread for callers that
 // have no reactor.
 //
-// Owns       its Poller.
+// Owns       its Poller, and the buffers of its connections.
 // Thread     its own, but for executor().post().
-// Allocates  at its creation only.
+// Allocates  at its creation, and the buffers at their first use.
 // Fails      never.
 // Invariant  now() is the time of the turn.
 #pragma once
@@ -16,7 +16,9 @@
 #include "katana/net/engine/engine.hpp"
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/net/reactor/timer_wheel.hpp"
+#include "katana/stores/database/postgres/link_memory.hpp"
 #include "katana/stores/database/postgres/poller.hpp"
+#include "katana/stores/database/postgres/types.hpp"
 
 namespace katana::database::postgres {
 
@@ -33,12 +35,17 @@ class Home {
   // Runs the message after the present event, without a system call. Called on its thread only.
   virtual void defer(Message& message) noexcept = 0;
 
+  LinkMemory& link_memory() noexcept { return link_memory_; }  // of this thread's connections
+  // The parameters of the statement that is sent next. They are taken and sent without a pause.
+  Arguments& arguments() noexcept { return arguments_; }
   Poller& poller() noexcept { return *poller_; }  // sockets of this thread's connections
   // Whether the caller is on this thread.
   bool is_here() noexcept { return Executor::current() == &executor(); }
 
  private:
   std::unique_ptr<Poller> poller_;
+  LinkMemory link_memory_;
+  Arguments arguments_;
 };
 
 // The Home of a reactor.

@@ -19,6 +19,7 @@
 #include "katana/base/values/random.hpp"
 #include "katana/base/values/secrets.hpp"
 #include "katana/stores/database/postgres/choice.hpp"
+#include "katana/stores/database/postgres/targets.hpp"
 
 namespace katana::database::postgres {
 namespace {
@@ -29,7 +30,11 @@ std::string quoted_identifier(std::string_view name) {
   return text += '"';
 }
 
-void drop_listener_notice(void*, const PGresult*) noexcept {}
+// Events to wait for, of poll(2).
+short events_of(const Link& link) noexcept {
+  const int events = (link.wants_read() ? POLLIN : 0) | (link.wants_write() ? POLLOUT : 0);
+  return static_cast<short>(events);
+}
 
 }  // namespace
 
@@ -63,7 +68,8 @@ void ListenerThread::run() noexcept {
     }
     was_open_ = false;
     std::string why = hold_session();
-    pg_.reset();
+    link_.reset();
+    heard_.clear();
     tell_loss(why);
     hub_->note_loss(why.empty() ? "no session listens" : std::move(why));
     failures = was_open_ ? 1 : failures + 1;
@@ -95,37 +101,33 @@ std::string ListenerThread::hold_session() {
 std::string ListenerThread::connect() {
   auto password = password_of(options_);
   if (!password) return password.error().describe();
-  std::vector<Target> targets;
-  for (const Host& host : options_.hosts) targets.push_back({host.name, host.port});
-  const ConnectParameters parameters(options_, targets, *password);
+  auto targets = targets_of(options_);
+  if (!targets) return targets.error().describe();
+  // A host that does not answer takes all of the time: the next attempt begins with another one.
+  std::ranges::rotate(
+      *targets, targets->begin() + static_cast<std::ptrdiff_t>(attempts_++ % targets->size()));
+  auto wanted = link_options(options_, *std::move(targets), *password);
   erase_secret(*password);
-  pg_.reset(PQconnectStartParams(parameters.keywords(), parameters.values(), 0));
-  if (pg_ == nullptr) return "no memory for a connection";
-  PQsetNoticeReceiver(pg_.get(), &drop_listener_notice, nullptr);
+  if (!wanted) return wanted.error().describe();
+  link_ = std::make_unique<Link>(memory_, *std::move(wanted));
   const Instant until = monotonic_now() + options_.connect_timeout;
-  PostgresPollingStatusType state = PGRES_POLLING_WRITING;
-  while (PQstatus(pg_.get()) != CONNECTION_BAD && state != PGRES_POLLING_OK) {
+  link_->begin();
+  while (link_->is_opening()) {
     if (ended()) return "the notifications are closed";
-    switch (wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until)) {
+    switch (wait(events_of(*link_), until)) {
       case Woken::asked: continue;
       case Woken::late:
         return fmt::format("no connection within {} ms", options_.connect_timeout.count_ms());
-      case Woken::socket: break;
+      case Woken::socket: link_->advance();
     }
-    state = PQconnectPoll(pg_.get());
-    if (state == PGRES_POLLING_FAILED) return failure();
   }
-  if (PQstatus(pg_.get()) != CONNECTION_OK || PQsetnonblocking(pg_.get(), 1) != 0) return failure();
-  return {};
+  return link_->has_failed() ? link_->problem().text : std::string();
 }
 
 std::string ListenerThread::listen() {
-  bool noted = false;
   while (!ended() && hub_->wanted()) {
     const auto changed = sync_channels();
     if (!changed) return changed.error();
-    if (!std::exchange(noted, true)) note_session();
-    was_open_ = true;
     deliver();
     if (*changed) continue;  // execute() may have been woken by what is to be looked at now
     const Woken woken = wait(POLLIN, heard_at_ + options_.probe_interval);
@@ -134,13 +136,7 @@ std::string ListenerThread::listen() {
     }
     if (woken != Woken::socket) continue;
     heard_at_ = monotonic_now();
-    if (PQconsumeInput(pg_.get()) == 0 || PQstatus(pg_.get()) == CONNECTION_BAD) return failure();
-    // An error that belongs to no statement ends the session: the server is stopped, say.
-    while (PQisBusy(pg_.get()) == 0) {
-      const std::unique_ptr<PGresult, Close> result(PQgetResult(pg_.get()));
-      if (result == nullptr) break;
-    }
-    if (PQstatus(pg_.get()) == CONNECTION_BAD) return failure();
+    if (std::string why = receive(); !why.empty()) return why;
     deliver();
   }
   return {};
@@ -159,8 +155,10 @@ std::expected<bool, std::string> ListenerThread::sync_channels() {
   for (const std::string& channel : missing) {
     std::string why = execute("LISTEN " + quoted_identifier(channel), options_.connect_timeout);
     if (!why.empty()) return std::unexpected(std::move(why));
-    hub_->note_listening(channel);
   }
+  // First: a subscriber that is told of the gap asks for the health, and the session is back.
+  if (!std::exchange(was_open_, true)) note_session();
+  for (const std::string& channel : missing) hub_->note_listening(channel);
   const std::vector<std::string> surplus = hub_->take_surplus();
   for (const std::string& channel : surplus) {
     std::string why = execute("UNLISTEN " + quoted_identifier(channel), options_.connect_timeout);
@@ -169,49 +167,81 @@ std::expected<bool, std::string> ListenerThread::sync_channels() {
   return !missing.empty() || !surplus.empty();
 }
 
-// Notifications that come meanwhile stay in libpq until deliver().
+// An error that belongs to no statement ends the session: the server is stopped, say.
+std::string ListenerThread::receive() {
+  const bool goes_on = link_->receive();
+  bool is_ready = false;
+  std::string ignored;
+  std::string why = take_events(is_ready, ignored);
+  if (why.empty() && !goes_on) why = link_->problem().text;
+  return why;
+}
+
+std::string ListenerThread::take_events(bool& is_ready, std::string& why) {
+  std::string end;
+  for (bool goes_on = true; goes_on;) {
+    const protocol::Step event = link_->next();
+    switch (event.event) {
+      case protocol::Event::need_bytes: goes_on = false; break;
+      case protocol::Event::ready: is_ready = true; break;
+      case protocol::Event::notification: {
+        const protocol::Notification heard = protocol::notification_of(event.body);
+        heard_.emplace_back(std::string(heard.channel),
+                            Notification{.payload = std::string(heard.payload),
+                                         .sender = static_cast<int>(heard.process)});
+        break;
+      }
+      case protocol::Event::error: {
+        const protocol::Report report = protocol::report_of(event.body);
+        (event.is_fatal ? end : why) = fmt::format("{}: {}", report.severity, report.message);
+        goes_on = !event.is_fatal;
+        break;
+      }
+      case protocol::Event::refused:
+        end = protocol::text_of(link_->machine().refusal());
+        goes_on = false;
+        break;
+      default: break;
+    }
+  }
+  link_->keep_unread();
+  return end;
+}
+
+// Notifications that come meanwhile wait for deliver().
 std::string ListenerThread::execute(const std::string& text, Duration within) {
-  if (PQsendQuery(pg_.get(), text.c_str()) == 0) return failure();
+  if (link_->machine().query(text, *link_) != protocol::Submitted::ok) {
+    return "a command cannot be sent";
+  }
   const Instant until = monotonic_now() + within;
   std::string why;
   for (;;) {
-    const int left = PQflush(pg_.get());
-    if (left < 0) return failure();
-    while (PQisBusy(pg_.get()) == 0) {
-      const std::unique_ptr<PGresult, Close> result(PQgetResult(pg_.get()));
-      if (result == nullptr) return why;
-      if (PQresultStatus(result.get()) != PGRES_COMMAND_OK) why = failure();
-    }
+    link_->flush();
     if (ended()) return "the notifications are closed";
-    const Woken woken = wait(static_cast<short>(left > 0 ? POLLIN | POLLOUT : POLLIN), until);
+    const Woken woken = wait(events_of(*link_), until);
     if (woken == Woken::late) {
       return fmt::format("the server has not answered for {} ms", within.count_ms());
     }
     if (woken != Woken::socket) continue;
     heard_at_ = monotonic_now();
-    if (PQconsumeInput(pg_.get()) == 0) return failure();
+    const bool goes_on = link_->receive();
+    bool is_ready = false;
+    std::string end = take_events(is_ready, why);
+    if (!end.empty()) return end;
+    if (is_ready) return why;
+    if (!goes_on) return link_->problem().text;
   }
 }
 
 void ListenerThread::deliver() {
-  struct Free {
-    void operator()(PGnotify* each) const noexcept { PQfreemem(each); }
-  };
-  while (const std::unique_ptr<PGnotify, Free> each{PQnotifies(pg_.get())}) {
-    hub_->deliver(each->relname, {.payload = each->extra, .sender = each->be_pid});
+  for (auto& [channel, notification] : std::exchange(heard_, {})) {
+    hub_->deliver(channel, std::move(notification));
   }
-}
-
-std::string ListenerThread::failure() const {
-  std::string text = PQerrorMessage(pg_.get());
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  std::ranges::replace(text, '\n', ' ');
-  return text.empty() ? "the connection was lost" : text;
 }
 
 ListenerThread::Woken ListenerThread::wait(short events, Instant until) noexcept {
   std::array<pollfd, 2> polled{{{wake_, POLLIN, 0}, {-1, events, 0}}};
-  if (events != 0) polled[1].fd = PQsocket(pg_.get());
+  if (events != 0) polled[1].fd = link_->socket();
   for (;;) {
     int timeout_ms = -1;
     if (until != never) {

@@ -7,23 +7,24 @@
 // A server that hangs, or that vanished, closes nothing: only an answer shows that it is there.
 // The question is LISTEN of a channel, which a server that became a standby refuses.
 //
-// Owns       its thread, and the connection.
+// Owns       its thread, the link and its buffers.
 // Thread     create(), start() and join(): one; wake() any. The observer is called by its thread.
-// Allocates  as libpq does.
+// Allocates  as Link does, and notifications.
 // Fails      by the hub's note_loss(), and tries again. The observer is told once when messages
 //            may be missed from now on, and once when the server listens again.
 // Invariant  it waits for the socket and for wake() together: it ends at once when the hub is
-//            closed. Only the look-up of a host's name blocks in libpq.
+//            closed. Only the look-up of a host's name blocks.
 #pragma once
-
-#include <libpq-fe.h>
 
 #include <expected>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "katana/stores/database/backend.hpp"
+#include "katana/stores/database/postgres/link.hpp"
 #include "katana/stores/database/postgres/notification_hub.hpp"
 #include "katana/stores/database/postgres/options.hpp"
 
@@ -43,10 +44,6 @@ class ListenerThread {
   void wake() noexcept;
 
  private:
-  struct Close {
-    void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
-    void operator()(PGresult* result) const noexcept { PQclear(result); }
-  };
   enum class Woken : std::uint8_t { socket, asked, late };
 
   ListenerThread(Options options, OutageObserver observer, int wake) noexcept
@@ -63,7 +60,10 @@ class ListenerThread {
   // True: a command went to the server. An Error has the reason why none could.
   std::expected<bool, std::string> sync_channels();
   void deliver();
-  std::string failure() const;
+  // Reads what has come. Not empty: the session is over, for this reason.
+  std::string receive();
+  // Takes the events that were received. `is_ready`: a command is answered, with an error in `why`.
+  std::string take_events(bool& is_ready, std::string& why);
   bool ended() const { return hub_->closed(); }
   Woken wait(short events, Instant until) noexcept;
 
@@ -71,9 +71,12 @@ class ListenerThread {
   const OutageObserver observer_;
   const int wake_;  // an eventfd
   NotificationHub* hub_ = nullptr;
-  std::unique_ptr<PGconn, Close> pg_;
-  bool was_open_ = false;    // the session got as far as to listen
-  Instant heard_at_;         // when the server last sent something
+  LinkMemory memory_;
+  std::unique_ptr<Link> link_;
+  std::vector<std::pair<std::string, Notification>> heard_;  // not given to the hub yet
+  std::size_t attempts_ = 0;                                 // to connect
+  bool was_open_ = false;                                    // the session got as far as to listen
+  Instant heard_at_;                                         // when the server last sent something
   Instant lost_at_ = never;  // the outage that the observer was told of
   std::thread thread_;
 };

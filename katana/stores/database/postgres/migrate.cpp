@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "katana/stores/database/postgres/blocking_session.hpp"
 #include "katana/stores/database/postgres/script.hpp"
@@ -64,7 +65,7 @@ class Migrator {
     std::optional<std::size_t> before_commit = {};
   };
 
-  katana::Result<void> execute(const char* text) {
+  katana::Result<void> execute(Bytes text) {
     const auto done = session_.ask(text);
     return done ? katana::Result<void>() : std::unexpected(done.error());
   }
@@ -81,7 +82,7 @@ class Migrator {
   katana::Result<Pass> run_pass(const std::vector<Migration>& files, std::size_t most) {
     table_.clear();  // a pass before this one may have undone it
     const std::string wait = wait_for_locks();
-    for (const char* const first : {"BEGIN", wait.c_str(), take_lock}) {
+    for (const Bytes first : {Bytes("BEGIN"), Bytes(wait), Bytes(take_lock)}) {
       if (const auto good = execute(first); !good) {
         return failed(good.error(), "cannot take the lock of migrations");
       }
@@ -128,24 +129,24 @@ class Migrator {
     for (int tries = 0; table_.empty(); ++tries) {
       const auto found = session_.ask(find_table);
       if (!found) return failed(found.error(), "cannot look for the table katana_migrations");
-      if (PQntuples(found->get()) > 0) {
-        table_ = PQgetvalue(found->get(), 0, 0);
+      if (!found->empty()) {
+        table_ = found->front().front();
       } else if (const auto made = execute(make_table); !made || tries > 0) {
         return failed(
             made ? katana::Error(Code::internal, "search_path names no schema") : made.error(),
             "cannot make the table katana_migrations");
       }
     }
-    const auto rows = session_.ask(
-        fmt::format("SELECT number, file, checksum FROM {} ORDER BY number", table_).c_str());
+    const auto rows =
+        session_.ask(fmt::format("SELECT number, file, checksum FROM {} ORDER BY number", table_));
     if (!rows) return failed(rows.error(), "cannot read the table katana_migrations");
     std::vector<Migration> list;
-    for (int row = 0; row < PQntuples(rows->get()); ++row) {
-      const std::string_view number = PQgetvalue(rows->get(), row, 0);
+    for (const std::vector<std::string>& row : *rows) {
+      const std::string& number = row.at(0);
       Migration each;
       (void)std::from_chars(number.data(), number.data() + number.size(), each.number);
-      each.file = PQgetvalue(rows->get(), row, 1);
-      each.checksum = PQgetvalue(rows->get(), row, 2);
+      each.file = row.at(1);
+      each.checksum = row.at(2);
       list.push_back(std::move(each));
     }
     return list;
@@ -170,7 +171,7 @@ class Migrator {
   // Runs every statement of the file, and records the migration as a row.
   katana::Result<void> apply(const Migration& migration) {
     const std::string script = without_restrictions(migration.text);
-    if (const auto good = execute(script.c_str()); !good) {
+    if (const auto good = execute(script); !good) {
       const std::size_t character = session_.refusal().character;
       const std::string line =
           character > 0 ? fmt::format(", line {}", line_of(script, character)) : std::string();
@@ -181,16 +182,16 @@ class Migrator {
                           fmt::format("{}: {} ended the transaction", where_, migration.file));
     }
     const std::string wait = wait_for_locks();
-    for (const char* const each : {forget_settings, wait.c_str()}) {
+    for (const Bytes each : {Bytes(forget_settings), Bytes(wait)}) {
       if (const auto good = execute(each); !good) {
         return failed(good.error(), "cannot reset the session behind " + migration.file);
       }
     }
-    const std::string number = std::to_string(migration.number);
-    const std::array values = {number.c_str(), migration.file.c_str(), migration.checksum.c_str()};
+    const std::vector<std::string> values = {std::to_string(migration.number), migration.file,
+                                             migration.checksum};
     const std::string note =
         fmt::format("INSERT INTO {} (number, file, checksum) VALUES ($1, $2, $3)", table_);
-    if (const auto noted = session_.ask(note.c_str(), values); !noted) {
+    if (const auto noted = session_.ask(note, values); !noted) {
       return failed(noted.error(), "cannot note " + migration.file);
     }
     return {};

@@ -1,15 +1,15 @@
 #include "katana/stores/database/postgres/options.hpp"
 
 #include <fmt/format.h>
-#include <libpq-fe.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
-#include <memory>
 #include <optional>
 
 #include "katana/base/values/secrets.hpp"
+#include "katana/stores/database/postgres/target/keywords.hpp"
 
 namespace katana::database::postgres {
 namespace {
@@ -76,17 +76,13 @@ katana::Result<Host> host_of(std::string_view text) {
   return host;
 }
 
-bool is_keyword(const std::string& name) {
-  static constexpr std::string_view taken[] = {"hostaddr", "passfile",        "service",
-                                               "options",  "client_encoding", "replication"};
-  if (std::ranges::find(taken, name) != std::end(taken)) return false;
-  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> known(PQconndefaults(),
-                                                                           &PQconninfoFree);
-  for (const PQconninfoOption* each = known.get(); each != nullptr && each->keyword != nullptr;
-       ++each) {
-    if (name == each->keyword) return true;
-  }
-  return false;
+// The keywords that are members of Options, or would take the session out of the driver's hands.
+// link_options() judges the values of the others.
+bool is_keyword(std::string_view name) noexcept {
+  static constexpr std::array<std::string_view, 6> taken = {
+      "hostaddr", "passfile", "service", "options", "client_encoding", "replication"};
+  if (std::ranges::find(taken, name) != taken.end()) return false;
+  return name == "requiressl" || target::find_keyword(name).has_value();
 }
 
 katana::Result<void> add_parameter(Options& options, std::string_view text) {
@@ -240,55 +236,6 @@ katana::Result<std::string> password_of(const Options& options) {
   }
   if (password.ends_with('\r')) password.pop_back();
   return password;
-}
-
-ConnectParameters::ConnectParameters(const Options& options, const std::vector<Target>& targets,
-                                     const std::string& password) {
-  kept_.reserve(16 + options.parameters.size());  // a move would leave a short password behind
-  std::string hosts;
-  std::string ports;
-  std::string numeric;
-  for (const Target& target : targets) {
-    const char* const comma = &target != targets.data() ? "," : "";
-    hosts += comma + target.name;
-    ports += comma + std::to_string(target.port);
-    numeric += comma + target.address;
-  }
-  add("host", std::move(hosts));
-  add("port", std::move(ports));
-  if (numeric.find_first_not_of(',') != std::string::npos) add("hostaddr", std::move(numeric));
-  if (!options.user.empty()) add("user", options.user);
-  if (!options.database.empty()) add("dbname", options.database);
-  if (!password.empty()) add("password", password);
-  add("application_name", options.application_name);
-  add("client_encoding", "UTF8");
-  // Kerberos would be asked in a call that blocks. TCP has to find out that the server vanished.
-  add("gssencmode", "disable");
-  add("keepalives_idle", "30");
-  add("keepalives_interval", "10");
-  add("keepalives_count", "3");
-  add("tcp_user_timeout", "60000");
-  for (const auto& [name, value] : options.parameters) add(name, value);
-  for (const auto& [name, value] : kept_) {
-    keywords_.push_back(name.c_str());
-    values_.push_back(value.c_str());
-  }
-  keywords_.push_back(nullptr);
-  values_.push_back(nullptr);
-}
-
-ConnectParameters::~ConnectParameters() {
-  for (auto& [name, value] : kept_) erase_secret(value);
-}
-
-// A later parameter replaces an earlier one of that name: the user's parameters come last.
-void ConnectParameters::add(std::string keyword, std::string value) {
-  for (auto& [name, kept] : kept_) {
-    if (name != keyword) continue;
-    kept = std::move(value);
-    return;
-  }
-  kept_.emplace_back(std::move(keyword), std::move(value));
 }
 
 }  // namespace katana::database::postgres

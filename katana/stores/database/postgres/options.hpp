@@ -38,7 +38,7 @@ struct Options {
   std::string user = {};           // empty: the operating system's user
   std::string password = {};       // or:
   std::string password_file = {};  // read for each connection, so that it may be changed
-  // Further keywords of libpq, as sslmode, sslrootcert, target_session_attrs.
+  // Further parameters, as sslmode, sslrootcert, target_session_attrs: keywords of libpq.
   std::vector<std::pair<std::string, std::string>> parameters = {};
   std::string application_name = "katana";
 
@@ -91,27 +91,6 @@ struct Target {
   std::string name;           // as configured; TLS checks it
   std::uint16_t port = 5432;  // of TCP
   std::string address = {};   // empty: the name is the folder of a Unix socket
-};
-
-// The parameters of one attempt to connect, as libpq takes them. The password among them is
-// overwritten when they go.
-class ConnectParameters {
- public:
-  ConnectParameters(const Options& options, const std::vector<Target>& targets,
-                    const std::string& password);
-  ConnectParameters(const ConnectParameters&) = delete;
-  ConnectParameters& operator=(const ConnectParameters&) = delete;
-  ~ConnectParameters();
-  // Ends with null, as PQconnectStartParams() wants it.
-  const char* const* keywords() const noexcept { return keywords_.data(); }
-  const char* const* values() const noexcept { return values_.data(); }  // as keywords()
-
- private:
-  void add(std::string keyword, std::string value);
-
-  std::vector<std::pair<std::string, std::string>> kept_;
-  std::vector<const char*> keywords_;
-  std::vector<const char*> values_;
 };
 
 // The password of the options, or that of their file; the caller erases it with erase_secret().

@@ -1,9 +1,18 @@
 #include "katana/stores/database/postgres/options.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <string>
+#include <utility>
+
 #include "katana/base/system/signal_masks_test.hpp"
+#include "katana/stores/database/postgres/link_options.hpp"
 #include "katana/stores/database/postgres/postgres.hpp"
 
 namespace katana::database::postgres {
@@ -77,17 +86,135 @@ TEST(PostgresOptions, limits_that_make_no_sense_are_refused_by_name) {
 
 TEST(PostgresOptions, a_parameter_of_the_url_replaces_a_default) {
   Options options;
-  options.parameters = {{"gssencmode", "require"}};
-  const ConnectParameters parameters(options, {{"db1", 5432, "10.0.0.1"}, {"db2", 7}}, "secret");
-  std::vector<std::pair<std::string, std::string>> found;
-  for (std::size_t index = 0; parameters.keywords()[index] != nullptr; ++index) {
-    found.emplace_back(parameters.keywords()[index], parameters.values()[index]);
+  options.user = "app";
+  options.parameters = {{"port", "7"}, {"keepalives_idle", "5"}, {"sslmode", "verify-full"}};
+  const auto link = link_options(options, {{"db1", 5432, "10.0.0.1"}, {"db2", 5432}}, "secret");
+  ASSERT_TRUE(link) << link.error().describe();
+  EXPECT_EQ(link->targets[0].port, 7);
+  EXPECT_EQ(link->targets[1].port, 7);
+  EXPECT_EQ(link->targets[0].address, "10.0.0.1");
+  EXPECT_EQ(link->password.reveal(), "secret");
+  EXPECT_EQ(link->probes.idle_s, 5u);
+  EXPECT_EQ(link->probes.interval_s, 10u);
+  EXPECT_EQ(link->tls.mode, LinkTlsOptions::Mode::required);
+  EXPECT_EQ(link->tls.check, LinkTlsOptions::Check::name);
+  EXPECT_THAT(link->settings,
+              testing::Contains(std::pair<std::string, std::string>("client_encoding", "UTF8")));
+}
+
+std::string refusal_of(const std::string& name, const std::string& value) {
+  Options options;
+  options.hosts = {{"db1"}};
+  options.user = "app";
+  options.parameters = {{name, value}};
+  const auto good = check_parameters(options);
+  return good ? "none" : good.error().describe();
+}
+
+TEST(PostgresOptions, a_parameter_that_would_protect_is_obeyed_or_refused) {
+  EXPECT_THAT(refusal_of("sslmode", "verify_full"), HasSubstr("sslmode is 'verify_full'"));
+  EXPECT_THAT(refusal_of("gssencmode", "require"), HasSubstr("GSSAPI"));
+  EXPECT_THAT(refusal_of("sslnegotiation", "direct"), HasSubstr("sslmode=require"));
+  EXPECT_EQ(refusal_of("sslrootcert", "system"), "none") << "sslmode is verify-full then";
+  EXPECT_THAT(refusal_of("sslpassword", "hunter2"), Not(HasSubstr("hunter2")));
+  EXPECT_THAT(refusal_of("channel_binding", "always"), HasSubstr("channel_binding is 'always'"));
+  EXPECT_THAT(refusal_of("require_auth", "!password,md5"),
+              HasSubstr("require_auth is '!password,md5'"));
+  EXPECT_THAT(refusal_of("scram_client_key", "abc"), HasSubstr("not supported"));
+  EXPECT_THAT(refusal_of("keepalives_count", "x"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal_of("port", "0"), HasSubstr("the port of host 'db1'"));
+  for (const char* const mode : {"disable", "allow", "prefer", "require", "verify-full"}) {
+    EXPECT_EQ(refusal_of("sslmode", mode), "none");
   }
-  EXPECT_THAT(found, testing::IsSupersetOf({std::pair<std::string, std::string>("host", "db1,db2"),
-                                            {"port", "5432,7"},
-                                            {"hostaddr", "10.0.0.1,"},
-                                            {"password", "secret"},
-                                            {"gssencmode", "require"}}));
+  EXPECT_THAT(refusal_of("sslmode", "verify-ca"), HasSubstr("any public authority would do"));
+  EXPECT_THAT(refusal_of("sslcertmode", "require"),
+              HasSubstr("cannot see whether the server asks"));
+}
+
+TEST(PostgresOptions, the_environment_has_what_the_url_does_not_have) {
+  Options options;
+  options.hosts = {{"db1"}};
+  ::setenv("PGSSLMODE", "verify-full", 1);
+  ::setenv("PGUSER", "of_environment", 1);
+  const auto from_environment = link_options(options, {{"db1", 5432, "10.0.0.1"}}, "");
+  options.user = "app";
+  options.parameters = {{"sslmode", "disable"}};
+  const auto from_url = link_options(options, {{"db1", 5432, "10.0.0.1"}}, "");
+  ::setenv("PGSSLMODE", "on", 1);
+  options.parameters.clear();
+  const auto wrong = check_parameters(options);
+  ::unsetenv("PGSSLMODE");
+  ::unsetenv("PGUSER");
+  ASSERT_TRUE(from_environment && from_url);
+  EXPECT_EQ(from_environment->user, "of_environment");
+  EXPECT_EQ(from_environment->tls.check, LinkTlsOptions::Check::name);
+  EXPECT_EQ(from_url->user, "app");
+  EXPECT_EQ(from_url->tls.mode, LinkTlsOptions::Mode::off);
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().describe(), HasSubstr("sslmode (of PGSSLMODE) is 'on'"));
+}
+
+TEST(PostgresOptions, a_password_file_has_a_password_for_each_target) {
+  std::string name = std::filesystem::temp_directory_path() / "katana_options_XXXXXX";
+  const std::string folder = ::mkdtemp(name.data());
+  std::ofstream(folder + "/pass") << "db1:5432:shop:app:one\ndb2:7:shop:app:two\n";
+  std::filesystem::permissions(folder + "/pass", std::filesystem::perms::owner_read);
+  Options options;
+  options.hosts = {{"db1"}, {"db2", 7}};
+  options.user = "app";
+  options.database = "shop";
+  options.parameters = {{"passfile", folder + "/pass"}};
+  const std::vector<Target> targets = {{"db2", 7, "10.0.0.2"}, {"db1", 5432, "10.0.0.1"}};
+  const auto link = link_options(options, targets, "");
+  const auto given = link_options(options, targets, "own");
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(link && given);
+  ASSERT_EQ(link->target_passwords.size(), 2u);
+  EXPECT_EQ(link->target_passwords[0].reveal(), "two");
+  EXPECT_EQ(link->target_passwords[1].reveal(), "one");
+  EXPECT_THAT(given->target_passwords, testing::IsEmpty());
+  EXPECT_EQ(given->password.reveal(), "own");
+}
+
+TEST(PostgresOptions, methods_of_authentication_are_those_that_are_named) {
+  const auto methods_of = [](const std::string& list) {
+    Options options;
+    options.user = "app";
+    options.parameters = {{"require_auth", list}};
+    const protocol::Methods made = link_options(options, {}, "")->methods;
+    return fmt::format("{:d}{:d}{:d}{:d}", made.scram, made.md5, made.cleartext, made.nothing);
+  };
+  EXPECT_EQ(methods_of(""), "1001") << "the others show the server a password or its digest";
+  EXPECT_EQ(methods_of("scram-sha-256"), "1000");
+  EXPECT_EQ(methods_of("md5,password"), "0110");
+  EXPECT_EQ(methods_of("!none,!password"), "1100");
+}
+
+TEST(PostgresOptions, balanced_hosts_have_another_order_for_each_connection) {
+  Options options;
+  options.user = "app";
+  std::vector<Target> targets;
+  for (int number = 1; number <= 9; ++number) {
+    options.hosts.push_back({fmt::format("10.0.0.{}", number), 5432});
+    targets.push_back({options.hosts.back().name, 5432, options.hosts.back().name});
+  }
+  const auto order_of = [&](const char* balance) {
+    options.parameters = {{"load_balance_hosts", balance}};
+    std::vector<std::string> order;
+    for (const Target& each : link_options(options, targets, "")->targets) {
+      order.push_back(each.address);
+    }
+    return order;
+  };
+  const std::vector<std::string> given = order_of("disable");
+  EXPECT_EQ(given.front(), "10.0.0.1");
+  bool differs = false;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const std::vector<std::string> order = order_of("random");
+    EXPECT_THAT(order, testing::UnorderedElementsAreArray(given));
+    differs = differs || order != given;
+  }
+  EXPECT_TRUE(differs);
 }
 
 TEST(PostgresOptions, no_thread_of_a_database_takes_a_signal_of_the_program) {

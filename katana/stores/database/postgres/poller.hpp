@@ -1,6 +1,6 @@
 // Poller: the sockets of one thread's connections, behind one descriptor.
 //
-// A reactor watches a descriptor for reading only, but libpq also has to know when it may write.
+// A reactor watches a descriptor for reading only, but a link also has to know when it may write.
 // Therefore the sockets are in their own epoll, whose descriptor is readable when one of them has
 // an event. This costs one system call for each wake-up, whatever the number of sockets.
 //
@@ -10,7 +10,7 @@
 // Allocates  an entry for each watched socket.
 // Fails      create() and watch() return the reason.
 // Invariant  level-triggered: an event that a watcher leaves is reported again. A watcher gets
-//            events only of the socket that it watched last. A socket that libpq has closed may
+//            events only of the socket that it watched last. A socket that was closed may
 //            stay in the epoll while a child between fork() and exec() has a copy.
 #pragma once
 

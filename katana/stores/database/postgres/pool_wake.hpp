@@ -14,7 +14,7 @@ namespace katana::database::postgres {
 class ConnectionPool;
 void wake(ConnectionPool& pool) noexcept;
 // `connection`: its number in the pool; unknown if it was closed since.
-void cancel_answered(ConnectionPool& pool, std::uint64_t connection) noexcept;
+void cancel_answered(ConnectionPool& pool, std::uint64_t connection, bool is_over) noexcept;
 
 }  // namespace katana::database::postgres
 

@@ -5,6 +5,7 @@
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/stores/database/postgres/connection_pool.hpp"
 #include "katana/stores/database/postgres/io_thread.hpp"
+#include "katana/stores/database/postgres/link_options.hpp"
 #include "katana/stores/database/postgres/migrate.hpp"
 #include "katana/stores/database/postgres/shared.hpp"
 #include "katana/stores/database/postgres/topology.hpp"
@@ -13,6 +14,7 @@ namespace katana::database::postgres {
 
 katana::Result<std::unique_ptr<Postgres>> Postgres::create(Options options) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
+  if (const auto good = check_parameters(options); !good) return std::unexpected(good.error());
   if (!options.migrations.empty() || !options.bundled.empty()) {
     const auto report = migrate(
         options,

@@ -285,7 +285,10 @@ TEST_F(PostgresTest, idle_connections_are_closed_but_for_one) {
   const auto body = [&]() -> Task<void> {
     auto first = co_await db().begin();
     auto second = co_await db().begin();
-    EXPECT_TRUE(first && second);
+    if (!first || !second) {
+      ADD_FAILURE() << (first ? second : first).error().describe();
+      co_return;
+    }
     for (auto* transaction : {&*first, &*second}) {
       backends.insert(**co_await transaction->query_one<int>("SELECT pg_backend_pid()"));
     }

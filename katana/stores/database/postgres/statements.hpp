@@ -31,7 +31,6 @@ struct Prepared : ListHook<Prepared> {
 
   Bytes text = {};               // as the program wrote it
   std::string name = {};         // at the server
-  std::string ended = {};        // the text, with a zero behind it
   StatementTraits traits = {};   // by traits_of()
   State state = State::unknown;  // starts as unknown
   unsigned users = 0;            // units on their way
@@ -40,7 +39,9 @@ struct Prepared : ListHook<Prepared> {
   std::vector<std::uint32_t> parameter_types = {};  // OIDs, one for each $N
   std::vector<std::uint32_t> column_types = {};     // OIDs, one for each column
   std::vector<Form> forms = {};                     // of the columns
-  Mapping mapping = {};  // columns to members of the struct that was last read
+  std::string column_names = {};                    // one after another, each with a zero behind it
+  // Columns to members of the struct that was last read; null: none was.
+  std::unique_ptr<Mapping> mapping = {};
 };
 
 class Statements {
@@ -58,7 +59,6 @@ class Statements {
     if (kept == nullptr) {
       kept = std::make_unique<Prepared>();
       kept->text = sql.text();
-      kept->ended = sql.text();
       kept->traits = traits_of(sql.text());
       kept->name = next_name();
     } else {

@@ -39,6 +39,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/stores/database/postgres/protocol.hpp"
 #include "katana/stores/database/value.hpp"
 
 namespace katana::database::postgres {
@@ -86,24 +87,22 @@ Value decode(const TypeTable& types, std::uint32_t type, Form form, Bytes octets
 // The same for a type of the database itself.
 Value decode(Form form, Bytes octets, std::string& text);
 
-// The parameters of one statement, as libpq takes them.
+// The parameters of one statement, as protocol::Bind takes them.
 class Arguments {
  public:
   // Takes the values. Null: it has them all. Otherwise the result names the mistake of value number
   // failed_at(), counted from 1, and is valid until the next call. `table`: the schema's types.
   const char* take(std::span<const Value> values, std::span<const std::uint32_t> types,
                    const TypeTable& table);
-  std::size_t failed_at() const noexcept { return data_.size() + 1; }
+  std::size_t failed_at() const noexcept { return values_.size() + 1; }
 
-  // Parameters taken; for PQsendQueryPrepared(), as the next three.
-  int count() const noexcept { return static_cast<int>(data_.size()); }
-  const char* const* data() const noexcept { return data_.data(); }
-  // Bytes of each value that is binary.
-  const int* lengths() const noexcept { return lengths_.data(); }
-  const int* formats() const noexcept { return formats_.data(); }  // 1: binary, 0: text
+  // The parameters that were taken, until the next call of take().
+  std::span<const protocol::Value> values() const noexcept { return values_; }
+  std::span<const protocol::Format> formats() const noexcept { return formats_; }  // of each
 
  private:
-  void add(const char* data, std::size_t length, bool binary);
+  void add(Bytes bytes, bool binary);
+  void add_null();
   void add_text(Bytes text);
   template <class T>
   void add_number(T number);
@@ -112,9 +111,8 @@ class Arguments {
   const char* take_text(Bytes text, std::uint32_t type, Form form, const TypeTable& table);
   const char* take_literal(Bytes json, std::uint32_t type, const TypeTable& table);
 
-  std::vector<const char*> data_;
-  std::vector<int> lengths_;
-  std::vector<int> formats_;
+  std::vector<protocol::Value> values_;
+  std::vector<protocol::Format> formats_;
   std::vector<char> made_;            // reserved for all of a call, so that it does not move
   std::deque<std::string> literals_;  // of arrays and composites
   std::string why_;

@@ -88,8 +88,8 @@ TEST(PostgresTypes, arguments_fit_the_type_that_the_statement_has) {
   const auto take = [&](const Value& value, std::uint32_t type) {
     const char* const why = arguments.take({&value, 1}, {&type, 1}, TypeTable());
     if (why != nullptr) return std::string(why);
-    const auto length = static_cast<std::size_t>(arguments.lengths()[0]);
-    return std::string(arguments.data()[0], length) + (arguments.formats()[0] == 1 ? "|b" : "|t");
+    const bool is_binary = arguments.formats()[0] == protocol::Format::binary;
+    return std::string(arguments.values()[0].bytes) + (is_binary ? "|b" : "|t");
   };
   EXPECT_EQ(take(Value::of_integer(258), int4_type), "\0\0\1\2|b"sv);
   EXPECT_EQ(take(Value::of_integer(1), bool_type), "\1|b"sv);

@@ -17,6 +17,7 @@
 namespace katana::database::sqlite {
 namespace {
 
+constexpr int ends_with_null = -1;           // as the size of a text
 constexpr int instructions_per_look = 1000;  // of SQLite's machine: some 20 to 50 µs
 
 constexpr std::array<const char*, 7> command_texts = {
@@ -121,8 +122,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
   const char* const vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
   const int code = sqlite3_open_v2(options.path.c_str(), &connection->handle_, flags, vfs);
   if (code != SQLITE_OK) {
-    const int error_number =
-        connection->handle_ != nullptr ? sqlite3_system_errno(connection->handle_) : 0;
+    const int error_number = sqlite3_system_errno(connection->handle_);  // of null: 0
     return fail(Kind::unavailable, fmt::format("cannot open the database '{}': {}", options.path,
                                                why_not_opened(options, code, error_number)));
   }
@@ -296,8 +296,8 @@ Statement* Connection::own(Command command) noexcept {
   if (!statement) {
     const char* const text = command_texts[static_cast<std::size_t>(command)];
     sqlite3_stmt* prepared = nullptr;
-    const int code =
-        sqlite3_prepare_v3(handle_, text, -1, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    const int code = sqlite3_prepare_v3(handle_, text, ends_with_null, SQLITE_PREPARE_PERSISTENT,
+                                        &prepared, nullptr);
     if (code != SQLITE_OK) return nullptr;
     statement = std::make_unique<Statement>(prepared, text);
   }
@@ -353,7 +353,7 @@ Result<std::string> Connection::ask(const char* text) {
   limits_ = {};
   lock_until_ = never;
   sqlite3_stmt* prepared = nullptr;
-  int code = sqlite3_prepare_v2(handle_, text, -1, &prepared, nullptr);
+  int code = sqlite3_prepare_v2(handle_, text, ends_with_null, &prepared, nullptr);
   if (code != SQLITE_OK) return std::unexpected(error(code, text));
   Statement statement(prepared, text);
   code = statement.step();

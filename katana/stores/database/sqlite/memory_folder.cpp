@@ -32,18 +32,17 @@ void remove_whole(const fs::path& folder) {
 // Takes a lock of the open file, not of the process (fcntl(2), F_OFD_SETLK). False: another open
 // file has it.
 bool lock_whole(int file) {
-  struct flock lock{};
+  struct flock lock{};  // the whole file: from SEEK_SET, which is 0
   lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
   return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
-// Locked before it has its name, so that no process finds it without an owner. -1: it cannot be
-// made.
+// Locked before it has its name, so that no process finds it without an owner. Negative: it cannot
+// be made.
 int lock_owner_file(const fs::path& folder) {
   const fs::path unnamed = folder / "owner.new";
   const int file = ::open(unnamed.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return -1;
+  if (file < 0) return file;
   if (lock_whole(file) && ::rename(unnamed.c_str(), (folder / owner_file).c_str()) == 0) {
     return file;
   }

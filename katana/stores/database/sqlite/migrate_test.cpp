@@ -7,7 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "katana/base/system/monotonic_clock.hpp"
 #include "katana/stores/database/sqlite/bare_test.hpp"
+#include "katana/stores/database/sqlite/connection.hpp"
 #include "katana/stores/database/sqlite/folder_test.hpp"
 #include "katana/stores/database/sqlite/sqlite.hpp"
 
@@ -63,6 +65,37 @@ TEST_F(MigrateTest, one_that_fails_leaves_the_file_as_it_was) {
   folder_.write("m/3_wrong.sql", "COMMIT");
   EXPECT_THAT(run(), HasSubstr("cannot begin or end a transaction"));
   EXPECT_EQ(tables(), "0");
+}
+
+TEST_F(MigrateTest, one_that_violates_a_deferred_key_is_rolled_back_by_its_commit) {
+  folder_.write("m/3_orphan.sql",
+                "CREATE TABLE pets (owner INTEGER REFERENCES users (id) DEFERRABLE INITIALLY "
+                "DEFERRED); INSERT INTO pets VALUES (99)");
+  const Options options{.path = path_};
+  const std::function<Instant()> clock = &monotonic_now;
+  const auto connection = Connection::open(options, Access::create, clock);
+  ASSERT_TRUE(connection) << connection.error().describe();
+  const auto report = migrate(**connection, options, {.folder = folder_ / "m"});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().describe(), HasSubstr("cannot commit"));
+  EXPECT_FALSE((*connection)->in_transaction()) << "the lock is free";
+  EXPECT_EQ(tables(), "0");
+}
+
+TEST_F(MigrateTest, one_that_rolls_back_by_itself_is_told_with_its_own_failure) {
+  folder_.write("m/3_conflict.sql",
+                "INSERT INTO users (id, name) VALUES (7, 'x'); INSERT OR ROLLBACK INTO users (id, "
+                "name) VALUES (7, 'y')");
+  EXPECT_THAT(run(), HasSubstr("3_conflict.sql: UNIQUE constraint failed: users.id"));
+  EXPECT_EQ(tables(), "0");
+}
+
+TEST_F(MigrateTest, a_list_of_migrations_that_cannot_be_read_is_an_error) {
+  Bare(path_).run(
+      "CREATE TABLE katana_migrations (number TEXT, file TEXT, checksum TEXT, applied_at TEXT); "
+      "INSERT INTO katana_migrations VALUES ('one', '1_create.sql', 'x', 'y')");
+  EXPECT_THAT(run(), HasSubstr("'number' is no integer"));
+  EXPECT_EQ(tables(), "1");
 }
 
 TEST_F(MigrateTest, a_changed_or_missing_file_is_named_with_the_database) {

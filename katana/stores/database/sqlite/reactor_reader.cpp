@@ -24,6 +24,7 @@ ReactorReader::~ReactorReader() {
 }
 
 Attempt ReactorReader::read(const Request& request, Outcome& outcome) noexcept {
+  watch_.note_use();
   if (!watch_.usable()) [[unlikely]] {
     refused_unusable_.add();
     outcome.error = watch_.error();

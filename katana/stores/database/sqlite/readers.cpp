@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "katana/base/system/alarm.hpp"
 #include "katana/base/system/check.hpp"
 #include "katana/stores/database/sqlite/waiting.hpp"
 
@@ -32,6 +33,7 @@ Readers::~Readers() { KATANA_REQUIRE(queue_.empty() && cursors_.empty()); }
 
 void Readers::submit(WorkList& works) noexcept {
   const Instant now = clock_();
+  watch_.note_use();
   Completions done;
   const std::lock_guard lock(mutex_);
   while (Work* const work = works.pop()) {
@@ -52,6 +54,7 @@ void Readers::submit(WorkList& works) noexcept {
       done.add(*work);
     } else {
       queue_.push(*work);
+      watch_.alarm().set(work->begin_by);
     }
   }
   schedule();
@@ -115,6 +118,16 @@ void Readers::tick(Instant now) noexcept {
     work->outcome.error = waited_too_long(*work, options_);
     done.add(*work);
   }
+}
+
+Instant Readers::next_due() const noexcept {
+  const std::lock_guard lock(mutex_);
+  Instant due = first_expiry(queue_);
+  for (const ReadCursor* const cursor : cursors_) {
+    if (cursor->parked_at == never || !cursor->connection) continue;
+    due = std::min(due, cursor->parked_at + options_.stream_idle);
+  }
+  return due;
 }
 
 void Readers::stop() noexcept {
@@ -245,6 +258,7 @@ void Readers::open_stream(Slot& slot, Work& work,
   cursor->parked_at = clock_();
   const std::lock_guard lock(mutex_);
   cursors_.push_back(cursor);
+  watch_.alarm().set(cursor->parked_at + options_.stream_idle);
   work.outcome.cursor = cursor;
 }
 
@@ -271,6 +285,7 @@ void Readers::fetch(Slot& slot, Work& work) noexcept {
   }
   const std::lock_guard lock(mutex_);
   cursor.parked_at = clock_();
+  watch_.alarm().set(cursor.parked_at + options_.stream_idle);
 }
 
 // Sets the error of a work that failed.

@@ -40,6 +40,8 @@ class Readers final {
   void close(Cursor& cursor) noexcept;
   // Refuses works that waited for too long, and takes connections from unread streams.
   void tick(Instant now) noexcept;
+  // When tick() has work; never: nothing waits. Later works and streams set the watch's alarm.
+  Instant next_due() const noexcept;
   // Accepts no more works, refuses those that wait, interrupts those that run. Returns when none
   // runs.
   void stop() noexcept;

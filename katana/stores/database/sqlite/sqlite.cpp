@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 
+#include "katana/base/system/alarm.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/system/quiet_thread.hpp"
 #include "katana/stores/database/sqlite/migrate.hpp"
 
 namespace katana::database::sqlite {
 namespace {
-
-constexpr std::chrono::milliseconds tick_interval{20};
 
 std::uint64_t next_number() noexcept {
   static std::atomic<std::uint64_t> numbers = 0;
@@ -105,6 +104,7 @@ katana::Result<void> Sqlite::start() {
   writer_.run_on(writer_thread_ ? *writer_thread_ : *options_.test_hooks.writer);
   readers_.run_on(reader_threads_ ? *reader_threads_ : *options_.test_hooks.readers);
   if (!options_.test_hooks.clock) {
+    if (auto opened = watch_.alarm().open(); !opened) return opened;
     supervisor_ = quiet_thread([this] { supervise(); });
     pthread_setname_np(supervisor_.native_handle(), "db-watch");
   }
@@ -113,11 +113,7 @@ katana::Result<void> Sqlite::start() {
 
 Sqlite::~Sqlite() {
   if (supervisor_.joinable()) {
-    {
-      const std::lock_guard lock(stop_mutex_);
-      stopping_ = true;
-    }
-    stop_asked_.notify_one();
+    watch_.alarm().end();
     supervisor_.join();
   }
   readers_.stop();
@@ -125,13 +121,18 @@ Sqlite::~Sqlite() {
   writer_.close();  // the last connection: it writes the log back
 }
 
-void Sqlite::supervise() {
-  std::unique_lock lock(stop_mutex_);
-  while (!stop_asked_.wait_for(lock, tick_interval, [this] { return stopping_; })) {
-    lock.unlock();
-    tick();
-    lock.lock();
-  }
+void Sqlite::supervise() noexcept {
+  do {
+    watch_.alarm().set(step());
+  } while (watch_.alarm().wait());
+}
+
+Instant Sqlite::step() noexcept {
+  const Instant probe_before = writer_.next_probe();
+  tick();
+  const Instant probe = writer_.next_probe();
+  const Instant look = watch_.go_on_looking(probe != probe_before) ? probe : never;
+  return std::min({look, writer_.next_due(), readers_.next_due()});
 }
 
 void Sqlite::tick() noexcept {
@@ -191,6 +192,7 @@ void Sqlite::observe_outages(OutageObserver observer) { watch_.observe(std::move
 
 Statistics Sqlite::statistics() const {
   Statistics statistics;
+  watch_.note_use();  // a later report is then right
   statistics.usable = watch_.usable() && !watch_.is_locked();
   statistics.outages = watch_.outages();
   writer_.add_figures(statistics);

@@ -18,7 +18,6 @@
 //            into an empty one.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -57,16 +56,18 @@ class Sqlite final : public Backend {
   Statistics statistics() const override;
   Duration timeout_default() const noexcept override { return options_.timeout; }
 
-  // One step of the supervisor, which runs every 20 ms: refuses works that waited for too long, and
-  // checks the file. For tests with their own clock.
+  // One step of the supervisor: refuses works that waited for too long, and checks the file if that
+  // is due. For tests with their own clock.
   void tick() noexcept;
+  // tick(), and the time of the next one; never: it waits for a use of the database.
+  Instant step() noexcept;
 
  private:
   Sqlite(Options options, MemoryFolder memory);
   katana::Result<void> start();
   ReactorReader& reactor_reader() noexcept;
   ReactorReader& find_reactor_reader(Executor& executor) noexcept;
-  void supervise();
+  void supervise() noexcept;
 
   const MemoryFolder memory_;  // of ':memory:', whose files go last
   const Options options_;
@@ -81,9 +82,6 @@ class Sqlite final : public Backend {
   mutable std::mutex reactor_readers_mutex_;  // what follows
   std::vector<std::unique_ptr<ReactorReader>> reactor_readers_;
 
-  std::mutex stop_mutex_;  // what follows
-  std::condition_variable stop_asked_;
-  bool stopping_ = false;
   std::thread supervisor_;
 };
 

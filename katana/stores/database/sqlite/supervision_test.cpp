@@ -160,6 +160,64 @@ TEST_F(SupervisionTest, a_file_that_vanishes_is_noticed_by_itself) {
   EXPECT_EQ(read(1001), "unavailable");
 }
 
+TEST_F(SupervisionTest, a_file_that_nobody_uses_is_not_looked_at_until_the_next_use) {
+  const auto step = [&] {
+    const Instant next = backend_->step();
+    scene_.run();
+    return next;
+  };
+  const Instant first = step();
+  EXPECT_GT(first, scene_.now()) << "it was used";
+  EXPECT_LE(first, scene_.now() + milliseconds(250));
+  scene_.pass(milliseconds(100));
+  EXPECT_NE(step(), never) << "a step for another reason is no look";
+  scene_.pass(milliseconds(200));
+  EXPECT_EQ(step(), never);
+  EXPECT_EQ(read(1001), "1001");
+  scene_.pass(milliseconds(300));
+  EXPECT_NE(step(), never);
+  scene_.pass(milliseconds(300));
+  EXPECT_EQ(step(), never);
+  // Lost during the rest: the first use has it looked at.
+  scene_.pass(seconds(60));
+  move(path_, folder_ / "away.db");
+  (void)read(1001);
+  step();
+  EXPECT_EQ(read(1001), "unavailable");
+  for (int round = 0; round < 5; ++round) {
+    scene_.pass(milliseconds(300));
+    EXPECT_NE(step(), never) << "a lost file is looked for";
+  }
+  move(folder_ / "away.db", path_);
+  scene_.pass(milliseconds(300));
+  step();
+  EXPECT_EQ(read(1001), "1001");
+}
+
+TEST_F(SupervisionTest, a_transaction_is_awaited_until_exactly_its_time) {
+  std::optional<Transaction> transaction;
+  const auto begin = [&]() -> Task<std::string> {
+    auto begun = co_await db_->begin();
+    if (begun) transaction.emplace(*std::move(begun));
+    co_return std::string(begun ? "begun" : "refused");
+  };
+  const Instant begun_at = scene_.now();
+  EXPECT_EQ(finish(begin()), "begun");
+  const Instant begun_by = scene_.now();
+  Instant next = backend_->step();
+  for (int steps = 0; steps < 3 && next < begun_at + seconds(1); ++steps) {
+    scene_.pass(next - scene_.now());
+    next = backend_->step();
+  }
+  EXPECT_GE(next, begun_at + Options().transaction_hold);
+  EXPECT_LE(next, begun_by + Options().transaction_hold);
+  scene_.pass(next - scene_.now());
+  EXPECT_EQ(backend_->step(), never);
+  scene_.run();
+  EXPECT_EQ(db_->statistics().transactions_expired, 1u);
+  transaction.reset();
+}
+
 TEST_F(SupervisionTest, a_file_that_is_replaced_is_opened_anew) {
   const std::string other = folder_ / "other.db";
   {

@@ -40,6 +40,15 @@ inline void take_expired(WorkList& from, Instant now, WorkList& to) noexcept {
   }
 }
 
+// When the first of them has waited for too long; never: none waits.
+inline Instant first_expiry(const WorkList& list) noexcept {
+  Instant first = never;
+  for (const Work* work = list.first(); work != nullptr; work = work->next_in_list()) {
+    first = std::min(first, work->begin_by);
+  }
+  return first;
+}
+
 // The Error of a work that waited for too long.
 inline Error waited_too_long(const Work& work, const Options& options) {
   const Bytes text = text_of(work);

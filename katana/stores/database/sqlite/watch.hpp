@@ -2,6 +2,12 @@
 // connections. It also knows whether another process holds the lock. It tells the observer of
 // outages both.
 //
+// It also wakes the supervisor. A file that is used, or that is not usable, is looked at every
+// probe_interval. An unused file is not: its next use has it looked at at once.
+//
+//   rests ──use──▶ used ──look──▶ unused ──look──▶ rests
+//                   ▲──────use──────┘
+//
 // Owns       the reason.
 // Borrows    the clock.
 // Thread     any.
@@ -15,21 +21,27 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "katana/base/system/hints.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/stores/database/backend.hpp"
 #include "katana/stores/database/error.hpp"
+
+namespace katana {
+class Alarm;
+}
 
 namespace katana::database::sqlite {
 
 class Watch {
  public:
-  Watch(std::string path, const std::function<Instant()>& clock)
-      : path_(std::move(path)), clock_(clock) {}
+  Watch(std::string path, const std::function<Instant()>& clock);
+  ~Watch();
 
   // False: the file was lost, replaced or is corrupt.
   bool usable() const noexcept { return usable_.load(std::memory_order_acquire); }
@@ -46,6 +58,17 @@ class Watch {
     if (is_long != log_is_long()) log_is_long_.store(is_long, std::memory_order_relaxed);
   }
 
+  // The supervisor sleeps by this.
+  Alarm& alarm() noexcept { return *alarm_; }
+  // Any thread: the file is used. Costs a load, but for the first use after a look.
+  void note_use() const noexcept {
+    if (use_.load(std::memory_order_relaxed) != Use::used) [[unlikely]]
+      begin_use();
+  }
+  // The supervisor's thread, after a step with or without a look. False: the file is usable and was
+  // not used since the look before this one. It need not be looked at until it is used.
+  bool go_on_looking(bool has_looked) noexcept;
+
   // Reports that the file is not usable. Only the first reason of an outage is kept.
   void report(std::string_view why, bool corrupt = false) {
     const std::lock_guard lock(mutex_);
@@ -53,6 +76,7 @@ class Watch {
     if (!usable()) return;
     reason_ = why;
     usable_.store(false, std::memory_order_release);
+    note_use();
     begin_outage(reason_);
   }
   // Reports that the file is usable again, by connections that are opened from now on.
@@ -64,14 +88,7 @@ class Watch {
     end_outage();
   }
   // Reports that another process has held the lock for writing for longer than a write waits.
-  void report_locked(Duration waited) {
-    const std::lock_guard lock(mutex_);
-    if (is_locked()) return;
-    locked_for_ = "another process has held its lock for longer than " +
-                  std::to_string(waited.count_ms()) + " ms, and nothing is written";
-    locked_.store(true, std::memory_order_relaxed);
-    begin_outage(locked_for_);
-  }
+  void report_locked(Duration waited);
   // Reports that a write got the lock.
   void note_unlocked() {
     if (!is_locked()) [[likely]]
@@ -101,6 +118,7 @@ class Watch {
   }
   // An Error names the reason why the file is not usable, or locked.
   katana::Result<void> health() const {
+    note_use();
     if (!usable()) return std::unexpected(katana::Error(error()));
     if (!is_locked()) [[likely]]
       return {};
@@ -114,6 +132,9 @@ class Watch {
   Error error() const { return Error::unusable(reason()); }
 
  private:
+  enum class Use : std::uint8_t { rests, used, unused };
+
+  KATANA_RARE void begin_use() const noexcept;
   std::string reason() const {
     const std::lock_guard lock(mutex_);
     return "'" + path_ + "': " + reason_;
@@ -138,6 +159,8 @@ class Watch {
 
   const std::string path_;
   const std::function<Instant()>& clock_;
+  const std::unique_ptr<Alarm> alarm_;
+  mutable std::atomic<Use> use_ = Use::used;
   std::atomic<bool> usable_ = true;
   std::atomic<std::uint64_t> generation_ = 1;
   std::atomic<std::uint64_t> commits_ = 1;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "katana/base/system/adaptive_spin.hpp"
+#include "katana/base/system/alarm.hpp"
 #include "katana/base/system/check.hpp"
 #include "katana/base/system/cpus.hpp"
 #include "katana/stores/database/sqlite/waiting.hpp"
@@ -33,6 +35,7 @@ Result<void> Writer::open(Access access) {
 
 void Writer::submit(WorkList& works) noexcept {
   const Instant now = clock_();
+  watch_.note_use();
   Completions done;
   const std::lock_guard lock(mutex_);
   while (Work* const work = works.pop()) {
@@ -57,6 +60,7 @@ void Writer::submit(WorkList& works) noexcept {
           done);
     } else {
       (within ? within_ : queue_).push(*work);
+      watch_.alarm().set(work->begin_by);
     }
   }
   arrived_.store(true, std::memory_order_relaxed);
@@ -123,6 +127,16 @@ void Writer::tick(Instant now) noexcept {
     (work->begin_by == work->deadline ? timeouts_ : refused_waited_).add();
     refuse(*work, waited_too_long(*work, options_), done);
   }
+}
+
+Instant Writer::next_due() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::min({hold_until_, first_expiry(queue_), first_expiry(within_)});
+}
+
+Instant Writer::next_probe() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return probed_at_ + options_.probe_interval;
 }
 
 void Writer::close() noexcept {

@@ -66,6 +66,11 @@ class Writer final : private Message {
   // Refuses works that waited for too long, ends a transaction that was held for too long, and
   // checks the file.
   void tick(Instant now) noexcept;
+  // When a work or the open transaction has waited for too long; never: none waits. Later ones set
+  // the watch's alarm.
+  Instant next_due() const noexcept;
+  // When tick() checks the file again.
+  Instant next_probe() const noexcept;
   // Accepts no more works and refuses those that wait. Returns when none runs. REQUIRES that the
   // executor still runs.
   void close() noexcept;

@@ -1,6 +1,7 @@
 // The writer's work on its thread: groups, transactions, and the file. See writer.hpp.
 #include <fmt/format.h>
 
+#include "katana/base/system/alarm.hpp"
 #include "katana/stores/database/sqlite/waiting.hpp"
 #include "katana/stores/database/sqlite/writer.hpp"
 
@@ -110,6 +111,7 @@ void Writer::note_lock(int code) noexcept {
   if ((code & 0xff) != SQLITE_BUSY) return;
   const Instant now = clock_();
   if (locked_since_ == never) locked_since_ = waiting_since_;
+  watch_.note_use();  // looked at until the lock is free, or reported
   if (now - locked_since_ >= options_.busy_wait) watch_.report_locked(options_.busy_wait);
 }
 
@@ -253,6 +255,7 @@ void Writer::begin(Work& work) noexcept {
     const std::lock_guard lock(mutex_);
     transaction_ = ++transactions_begun_;
     hold_until_ = clock_() + options_.transaction_hold;
+    watch_.alarm().set(hold_until_);
     work.outcome.transaction = transaction_;
   }
   done.add(work);

@@ -225,7 +225,7 @@ TEST_F(QueueFailuresTest, a_handler_whose_lease_is_lost_is_told_and_then_cancell
     seen = &delivery;
     token = delivery.stop_token();
   };
-  work({.lease = seconds(6), .stop_grace = seconds(2)});
+  work({.lease = seconds(6), .stop_grace = seconds(3)});
   put(1);
   pass(seconds(1));
   ASSERT_NE(seen, nullptr);

@@ -120,13 +120,17 @@ std::vector<database::MigrationFile> JobTable::migrations(unsigned number) {
 Task<database::Result<void>> JobTable::make() {
   if (made_.load(std::memory_order_relaxed)) co_return {};
   const Queries& queries = database_;
-  const database::Result<void> made = co_await make_in(queries);
+  const database::Result<void> made = co_await make_missing_in(queries);
   if (made) made_.store(true, std::memory_order_relaxed);
   co_return made;
 }
 
 Task<database::Result<void>> JobTable::make_in(Queries queries) {
   if (made_.load(std::memory_order_relaxed)) co_return {};
+  co_return co_await make_missing_in(queries);
+}
+
+Task<database::Result<void>> JobTable::make_missing_in(Queries queries) {
   std::vector<SqlFor<>> missing = {is_postgres_ ? postgres_table : sqlite_table, ready_index,
                                    ends_index, key_index};
   co_return co_await database::make_missing(queries, std::move(missing));

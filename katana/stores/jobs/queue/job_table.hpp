@@ -130,6 +130,7 @@ class JobTable {
   Task<database::Result<bool>> discard(std::string queue, std::int64_t id);
 
  private:
+  Task<database::Result<void>> make_missing_in(database::Queries queries);
   // The time for SQLite. Zero for PostgreSQL, whose statements add the server's time.
   std::int64_t now_us() const noexcept;
 

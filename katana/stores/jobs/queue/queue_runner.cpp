@@ -109,10 +109,9 @@ void QueueRunner::on_time() noexcept {
 }
 
 Duration QueueRunner::jittered(Duration duration) noexcept {
-  const std::int64_t fifth = std::max<std::int64_t>(duration.ns / 5, 1);
-  const auto chance =
-      static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(2 * fifth)));
-  return Duration{std::max<std::int64_t>(duration.ns - fifth + chance, 1)};
+  const std::int64_t fifth = duration.ns / 5;
+  const auto chance = random_.below(static_cast<std::uint64_t>(2 * fifth + 1));
+  return Duration{duration.ns - fifth + static_cast<std::int64_t>(chance)};
 }
 
 // ---- claiming
@@ -149,7 +148,7 @@ Task<void> QueueRunner::await_places() {
   const std::size_t half = (std::size_t{handler_.options.concurrency} + 1) / 2;
   bool waited = false;
   while (!draining() && places() < half) {
-    if (places() > 0 && waited) co_return;
+    if (waited) co_return;
     places_wanted_ = places() == 0 ? 1 : half;
     waited = places() > 0;
     co_await wait(waited ? claim_gap : handler_.options.lease);
@@ -209,7 +208,7 @@ Task<void> QueueRunner::drain() {
 // ---- leases
 
 Task<void> QueueRunner::look_after_leases() {
-  const Duration third{std::max<std::int64_t>(handler_.options.lease.ns / 3, 1)};
+  const Duration third = handler_.options.lease / 3;
   const Duration soon = std::min(third, renewal_pause);
   Duration next = third;
   while (true) {
@@ -368,9 +367,9 @@ Task<Ended> QueueRunner::conclude(Delivery& delivery, Attempt ended) {
     if (how != Ended::given_back) tell(failure);
     cause = cause_of(failure).substr(0, failure_bytes_max);
   }
-  if (how == Ended::lost) co_return how;
-  // A transaction of the handler's has noted it.
-  if (how == Ended::done && delivery.is_completed_within()) co_return how;
+  // A transaction of the handler's has noted the end.
+  const bool is_noted = how == Ended::done && delivery.is_completed_within();
+  if (how == Ended::lost || is_noted) co_return how;
   bool may_be_noted = false;  // by a statement whose answer was lost
   while (true) {
     const database::Result<bool> noted = co_await note_end(delivery, how, cause);

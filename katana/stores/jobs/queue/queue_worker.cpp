@@ -20,7 +20,7 @@ std::uint64_t draw() {
 
 Worker::Worker(JobQueue& queue) noexcept : queue_(queue) {}
 
-Worker::~Worker() { stop(); }
+Worker::~Worker() = default;
 
 void Worker::add(QueueHandler handler) {
   handlers_.push_back(std::make_unique<QueueHandler>(std::move(handler)));
@@ -48,10 +48,8 @@ Result<void> Worker::start(net::Reactor& reactor, const WorkerPlace& place) {
     const std::uint64_t seed = place.seed ? *place.seed : draw();
     runners_.push_back(std::make_unique<QueueRunner>(
         reactor, queue_, *handler, *std::move(instruments),
-        QueueRunnerOptions{.failures = place.failures,
-                           .seed = seed,
-                           .worker = worker,
-                           .tracer = place.tracer}));
+        QueueRunnerOptions{
+            .failures = place.failures, .seed = seed, .worker = worker, .tracer = place.tracer}));
     runners_.back()->start();
   }
   return {};

@@ -83,7 +83,7 @@ class Worker {
  private:
   JobQueue& queue_;
   std::vector<std::unique_ptr<QueueHandler>> handlers_;
-  std::vector<std::unique_ptr<QueueRunner>> runners_;
+  std::vector<std::unique_ptr<QueueRunner>> runners_;  // refer to the handlers
 };
 
 }  // namespace katana::queue

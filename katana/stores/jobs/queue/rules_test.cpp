@@ -338,6 +338,7 @@ TEST_F(QueueRulesTest, options_of_a_handler_are_taken_up_to_their_bounds) {
     }
   };
   const std::int64_t day_s = 24 * 3600;
+  EXPECT_FALSE(HandlerOptions().check("a b")) << "the name of the queue";
   is_bounded(&HandlerOptions::concurrency, 1u, 10'000u);
   is_bounded(&HandlerOptions::attempts_max, 1u, 1000u);
   is_bounded(&HandlerOptions::timeout, milliseconds(1), seconds(7 * day_s));

@@ -1,0 +1,59 @@
+// LinkMemory: buffers that the links of one thread use in turns. A link that has nothing to keep
+// owns no buffer.
+//
+// Owns       its buffers.
+// Thread     one.
+// Allocates  each buffer at its first use.
+// Invariant  the bytes of `input` and `plain` are those of the link that received last, until it
+//            calls keep_unread().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/memory/block_pool.hpp"
+#include "katana/stores/database/postgres/protocol.hpp"
+
+namespace katana::database::postgres {
+
+struct LinkMemory {
+  // Bytes that one call of recv(2) takes.
+  static constexpr std::size_t input_bytes = 32 * 1024;
+  // Bytes of plaintext behind one recv(2): those of a record that had begun before it come on top.
+  static constexpr std::size_t plain_bytes = input_bytes + 32 * 1024;
+  // A larger buffer for sending is not kept.
+  static constexpr std::size_t spare_bytes_max = 64 * 1024;
+
+  // Bytes as they were received.
+  char* input_room() { return room(input, input_bytes); }
+  // Bytes that TLS has decrypted.
+  char* plain_room() { return room(plain, plain_bytes); }
+  // Blocks of bytes that TLS has encrypted.
+  BlockPool& blocks() {
+    if (sealed == nullptr) sealed = std::make_unique<BlockPool>(block_bytes, blocks_max);
+    return *sealed;
+  }
+
+  // The pool of blocks().
+  static constexpr std::size_t block_bytes = 4096;
+  static constexpr std::size_t blocks_max = 4096;
+
+  std::unique_ptr<char[]> input = {};        // of input_room()
+  std::unique_ptr<char[]> plain = {};        // of plain_room()
+  std::unique_ptr<BlockPool> sealed = {};    // of blocks()
+  std::string output = {};                   // empty, with room: for the next link that sends
+  std::vector<protocol::Value> values = {};  // of the row that is read
+  std::vector<std::string> texts = {};       // of its columns: what decode() writes
+
+ private:
+  static char* room(std::unique_ptr<char[]>& memory, std::size_t bytes) {
+    if (memory == nullptr) memory = std::make_unique_for_overwrite<char[]>(bytes);
+    return memory.get();
+  }
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0
