@@ -231,6 +231,24 @@ TEST_F(CookieJarTest, what_is_no_cookie_or_too_large_is_ignored) {
   EXPECT_EQ(jar.refused(), 6u);
 }
 
+TEST_F(CookieJarTest, a_cookie_of_the_largest_size_is_kept_and_one_byte_more_is_not) {
+  const std::size_t most = CookieLimits().cookie_bytes_max;
+  set("http://a.test/", "a=" + std::string(most - 1, 'x'));
+  EXPECT_EQ(jar.size(), 0u);
+  set("http://a.test/", "a=" + std::string(most - 2, 'x'));
+  EXPECT_EQ(jar.size(), 1u);
+}
+
+TEST_F(CookieJarTest, a_secure_cookie_is_replaced_by_its_own_site_over_tls_and_not_without_it) {
+  set("https://a.test/", "a=1; Secure");
+  set("http://a.test/", "a=2");
+  EXPECT_EQ(asked("https://a.test/"), "a=1");
+  EXPECT_EQ(jar.refused(), 1u);
+  set("https://a.test/", "a=3; Secure");
+  EXPECT_EQ(asked("https://a.test/"), "a=3");
+  EXPECT_EQ(jar.refused(), 1u);
+}
+
 TEST(CookieJarLimitsTest, a_full_jar_forgets_what_was_used_longest_ago) {
   CookieJar jar({.cookies_max = 3, .domain_max = 2, .header_bytes_max = 16});
   const Url a = *parse_url("http://a.test/"), b = *parse_url("http://b.test/");

@@ -61,13 +61,26 @@ TEST(DigestTest, a_session_and_a_name_beyond_ascii_are_written_as_the_rfc_says) 
                            HasSubstr("cnonce=\"c\"")));
 }
 
+TEST(DigestTest, of_a_name_only_characters_that_rfc_8187_allows_stay_as_they_are) {
+  const auto challenges =
+      parse_digest_challenges(R"(Digest realm="r",nonce="n",algorithm=MD5,qop="auth")");
+  ASSERT_EQ(challenges.size(), 1u);
+  const std::string value = answer_digest(challenges[0], {.user = "\xc3\xa4!'*%a.b~",
+                                                          .password = "p",
+                                                          .method = "GET",
+                                                          .target = "/",
+                                                          .client_nonce = "c"});
+  EXPECT_THAT(value, HasSubstr("username*=UTF-8''%C3%A4!%27%2A%25a.b~, "));
+}
+
 TEST(DigestTest, a_challenge_that_cannot_be_answered_is_passed_over) {
   for (const std::string& value :
        {std::string("Digest realm=\"r\", nonce=\"n\", algorithm=SHA-1"),
         std::string("Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""),
         std::string("Digest realm=\"r\""), std::string("Digest nonce=\"n\""),
         std::string("Negotiate abc=="), std::string("Digest"), std::string("="), std::string("\""),
-        "Digest realm=\"r\", nonce=\"" + std::string(2000, 'n') + "\""}) {
+        "Digest realm=\"r\", nonce=\"" + std::string(2000, 'n') + "\"",
+        "Digest realm=\"r\", nonce=\"" + std::string(2000, 'n') + "\", algorithm=MD5"}) {
     EXPECT_EQ(parse_digest_challenges(value).size(), 0u) << value;
   }
 }
@@ -79,6 +92,7 @@ class DigestClientTest : public ClientTest {
     HttpClientOptions options = test_options();
     options.digest = {{.origin = "http://server.test", .user = "ann", .password = "p"}};
     options.redirects_max = 2;
+    options.tokens_in_plaintext = true;
     return options;
   }
   static std::string challenge(const std::string& nonce, const std::string& more = "") {

@@ -5,7 +5,9 @@
 namespace katana::client {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string hello = ok + "Content-Length: 5\r\n\r\nhello";
 
@@ -372,6 +374,44 @@ TEST_F(HttpClientTest, content_that_the_kernel_reads_outlives_its_request) {
   turn();
   turn();
   EXPECT_FALSE(open(0));
+}
+
+// RFC 6750 §5.3: anyone on the way can use a token that is sent in plaintext.
+TEST_F(HttpClientTest, a_bearer_token_is_not_sent_in_plaintext_to_another_machine) {
+  const auto with_token = [](const std::string& url) {
+    return Request(url).field("authorization", "bearer secret-1");
+  };
+  for (const char* const url : {"http://server.test/", "http://192.0.2.1/", "http://[2001:db8::1]/",
+                                "http://localhost.server.test/", "http://128.0.0.1/"}) {
+    Reply& refused = fetch(with_token(url));
+    EXPECT_THAT(error_of(refused),
+                AllOf(HasSubstr("tokens_in_plaintext"), Not(HasSubstr("secret-1"))))
+        << url;
+  }
+  EXPECT_EQ(links(), 0u);
+  HttpClientOptions options = test_options();
+  options.hosts["localhost"] = options.hosts["a.localhost"] = {"127.0.0.1"};
+  use(options);
+  for (const char* const url : {"http://localhost/", "http://a.localhost/", "http://127.1.2.3/",
+                                "http://[::1]/", "https://server.test/"}) {
+    EXPECT_THAT(error_of(fetch(with_token(url))), Not(HasSubstr("tokens_in_plaintext"))) << url;
+  }
+  options.proxy.url = "http://server.test:3128";
+  use(options);
+  EXPECT_THAT(error_of(fetch(with_token("http://localhost/"))), HasSubstr("tokens_in_plaintext"))
+      << "the proxy is another machine";
+  options.proxy.except = {"localhost"};
+  use(options);
+  EXPECT_THAT(error_of(fetch(with_token("http://localhost/"))),
+              Not(HasSubstr("tokens_in_plaintext")))
+      << "the proxy does not serve it";
+  options.proxy.url.clear();
+  options.tokens_in_plaintext = true;
+  use(options);
+  const std::size_t before = links();
+  fetch(with_token("http://server.test/"));
+  answer(static_cast<std::uint32_t>(before));
+  EXPECT_THAT(take_sent(static_cast<std::uint32_t>(before)), HasSubstr("bearer secret-1"));
 }
 
 }  // namespace

@@ -123,6 +123,9 @@ struct HttpClientOptions {
   // Follows redirects from https to http. Refused by default: the request would be sent in
   // plaintext.
   bool redirects_to_plaintext = false;
+  // Sends a Bearer token to an http URL. Refused by default, except to this machine: anyone on the
+  // way can use the token (RFC 6750 §5.3).
+  bool tokens_in_plaintext = false;
   // Headers that are not sent to another origin after a redirect, in addition to credentials
   // (wire/http/secret_names.hpp): Authorization, Cookie, X-API-Key and the like.
   std::vector<std::string> secret_fields = {};

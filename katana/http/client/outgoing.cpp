@@ -79,6 +79,31 @@ Result<void> check_method(const Request& request, const HttpClientOptions& optio
   return {};
 }
 
+// True if the request does not leave this machine.
+bool stays_here(const Origin& origin, const HttpClientOptions& options) {
+  if (!is_this_machine(origin)) return false;
+  const auto proxy = Proxy::make(options.proxy);
+  return proxy && (!*proxy || !(*proxy)->serves(origin));
+}
+
+// RFC 6750 §5.3: anyone on the way can use a token that is sent in plaintext.
+Result<void> check_token(const Request& request, const Origin& origin,
+                         const HttpClientOptions& options) {
+  if (origin.secure || options.tokens_in_plaintext) return {};
+  constexpr Bytes scheme = "bearer ";
+  for (const Request::Field& field : request.fields()) {
+    const Bytes begin = Bytes(field.value).substr(0, scheme.size());
+    if (http::equals_ignoring_case(field.name, "Authorization") &&
+        http::equals_ignoring_case(begin, scheme) && !stays_here(origin, options)) {
+      return fail(Code::permission_denied,
+                  fmt::format("{}: a Bearer token is not sent in plaintext: use https, or set "
+                              "tokens_in_plaintext to allow it",
+                              origin.text()));
+    }
+  }
+  return {};
+}
+
 // Makes the field lines. The value of Host is moved into `host`. `decodes` becomes false if the
 // request has an Accept-Encoding: a caller that asks for codings decodes them.
 Result<std::string> make_fields(const Request& request, const HttpClientOptions& options,
@@ -134,9 +159,7 @@ http1::RequestHead Outgoing::head() const noexcept {
 Text Outgoing::http1_head(const Proxy* proxy) const {
   http1::RequestHead parts = head();
   std::string more, absolute;
-  if (source != nullptr && content_length == http::unknown_length) {
-    more = "Transfer-Encoding: chunked\r\n";
-  }
+  if (is_chunked()) more = "Transfer-Encoding: chunked\r\n";
   if (proxy != nullptr) {
     more += proxy->authorization();
     absolute = origin.text() + target;
@@ -166,6 +189,9 @@ Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& option
   auto url = parse_url(request.url());
   if (!url) return std::unexpected(url.error());
   if (auto right = check_method(request, options); !right) return std::unexpected(right.error());
+  if (auto right = check_token(request, url->origin, options); !right) {
+    return std::unexpected(right.error());
+  }
   Outgoing made;
   made.host = std::move(url->authority);
   if (request.length() > std::uint64_t{INT64_MAX}) {

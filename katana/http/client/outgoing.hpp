@@ -61,6 +61,10 @@ class KeptContent {
 struct Outgoing {
   // The head in the format of HTTP/1.1. `proxy`: the request goes to it, not to the origin.
   Text http1_head(const Proxy* proxy = nullptr) const;
+  // HTTP/1.1 sends the content in chunks, because its length is not declared.
+  bool is_chunked() const noexcept {
+    return source != nullptr && content_length == http::unknown_length;
+  }
   // The head for HTTP/2; refers to this object.
   http2::RequestHead http2_head() const noexcept;
 

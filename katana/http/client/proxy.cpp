@@ -71,6 +71,7 @@ Tunnel::Tunnel(const Proxy& proxy, const Origin& to, http1::HeadMemo& memo,
     : name_(fmt::format("proxy {}: CONNECT {}", proxy.origin().text(), authority_of(to))),
       memo_(memo),
       head_bytes_max_(head_bytes_max) {
+  machine_.begin_tunnel();
   const std::string authority = authority_of(to);
   request_ =
       fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n{1}\r\n", authority, proxy.authorization());
@@ -80,7 +81,7 @@ Tunnel::Tunnel(const Proxy& proxy, const Origin& to, http1::HeadMemo& memo,
 // thus never arrive a second time.
 tls::Prelude::Step Tunnel::next(Bytes input) noexcept {
   using Kind = http1::ResponseMachine::Event;
-  constexpr bool has_no_content = true;  // also if a 2xx to CONNECT states a length
+  constexpr bool has_no_content = true;  // of a refusal, only the head is read
   const std::size_t kept_bytes = kept_.size();
   kept_.append(input);
   std::size_t at = 0;

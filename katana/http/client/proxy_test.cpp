@@ -97,10 +97,12 @@ TEST_F(ProxyTest, a_reply_of_the_proxy_may_come_in_pieces) {
   EXPECT_THAT(take_sent(0), testing::StartsWith("\x16\x03"));  // TLS begins
 }
 
-// RFC 9110 §9.3.6: TLS begins behind the head of the reply, whatever framing it states.
+// RFC 9112 §6.3: TLS begins behind the head of the reply, whatever framing it states.
 TEST_F(ProxyTest, framing_of_a_tunnel_is_ignored) {
   for (const char* const framing :
-       {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n"}) {
+       {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n",
+        "Content-Length: many\r\n", "Content-Length: 1\r\nContent-Length: 2\r\n",
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"}) {
     get("https://server.test/");
     const auto index = static_cast<std::uint32_t>(links() - 1);
     answer(index);

@@ -132,6 +132,11 @@ TEST_F(ReactorPoolTest, retry_after_of_a_503_is_honoured_when_asked_and_never_be
   EXPECT_THAT(take_sent(1), HasSubstr("GET "));
   say(1, busy + "6\r\n\r\n");
   EXPECT_EQ(error_of(honoured), "status 503");
+
+  Reply& unreadable = get();
+  turn();
+  say(1, busy + "soon\r\n\r\n");
+  EXPECT_EQ(error_of(unreadable), "status 503") << "it is no time";
 }
 
 // The connection exists until its pool runs, later in the same turn.

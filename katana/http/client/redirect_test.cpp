@@ -54,6 +54,7 @@ class RedirectTest : public ClientTest {
     HttpClientOptions options = test_options();
     options.redirects_max = 3;
     options.secret_fields = {"X-Api-Key"};
+    options.tokens_in_plaintext = true;
     return options;
   }
   static std::string redirect(unsigned status, const std::string& location) {

@@ -52,8 +52,8 @@ class Request {
     return std::move(content(std::move(text), std::move(type)));
   }
   // Sets a body that is read while it is sent. With `length` the size is declared, and the body
-  // must have it. Without it, HTTP/1.1 sends the body in chunks. No other request may use the
-  // source at the same time.
+  // must have it. Without it, HTTP/1.1 sends the body in chunks: a request without it says that the
+  // server handles HTTP/1.1 (RFC 9112 §6.1). No other request may use the source at the same time.
   Request& content(std::shared_ptr<ContentSource> source, std::string type,
                    std::optional<std::uint64_t> length = {}) & {
     source_ = std::move(source);

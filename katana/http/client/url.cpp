@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "katana/base/values/ip_address.hpp"
+#include "katana/base/values/network.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/secret_names.hpp"
 #include "katana/wire/http/url.hpp"
@@ -61,6 +63,16 @@ std::string shown_url(Bytes url, std::size_t bytes_max) {
   }
   if (shown.size() > bytes_max) shown.resize(bytes_max);
   return shown;
+}
+
+bool is_this_machine(const Origin& origin) noexcept {
+  const Bytes host = origin.host;
+  if (host == "localhost" || host.ends_with(".localhost")) return true;
+  const auto address = IpAddress::parse(host);
+  if (!address) return false;
+  const Network loopback_v4(IpAddress::v4(0x7f000000), 8);
+  const Network loopback_v6(IpAddress::of_words(0, 1), 128);
+  return loopback_v4.contains(*address) || loopback_v6.contains(*address);
 }
 
 Result<Url> parse_url(Bytes text) {

@@ -23,6 +23,10 @@ struct Origin {
   std::string text() const;  // "https://example.org:443"
 };
 
+// True for localhost, a name below it (RFC 6761 §6.3), and loopback addresses: what is sent there
+// stays on this machine.
+bool is_this_machine(const Origin& origin) noexcept;
+
 struct Url {
   Origin origin;          // where connections go to
   std::string authority;  // the value of Host: without the scheme's default port

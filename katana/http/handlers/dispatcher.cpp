@@ -194,6 +194,10 @@ void Dispatcher::serve_target(session::Exchange& exchange, const Incoming& incom
   } else if (!target->scheme.empty() && !is_served_scheme(target->scheme)) {
     answer(exchange,
            problem(problem_types::misdirected, "Only http and https targets are served here."));
+  } else if (http::equals_ignoring_case(target->scheme, "https") &&
+             !session::https_problem(exchange.arrival()).empty()) {
+    answer(exchange,
+           problem(problem_types::misdirected, session::https_problem(exchange.arrival())));
   } else if (http::is_normal_path(target->path)) {
     serve_path(exchange, incoming, target->path, target->query);
   } else if (const auto size = http::normalize_path(

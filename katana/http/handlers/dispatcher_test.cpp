@@ -86,10 +86,24 @@ TEST_F(DispatcherTest, a_target_in_no_form_that_the_method_allows_is_400) {
 
 TEST_F(DispatcherTest, an_absolute_target_is_served_by_its_path) {
   EXPECT_EQ(serve("GET", "http://example/users/7?q").content_sent, "/users/7 7 [q]");
-  EXPECT_EQ(serve("GET", "HTTPS://example:8443/").content_sent, "root");
   EXPECT_EQ(serve("GET", "http://example").content_sent, "root");
   EXPECT_EQ(serve("GET", "http://example?q").content_sent, "root");
   EXPECT_EQ(serve("GET", "http://example/users/a%20b").content_sent, "/users/a b a b []");
+}
+
+// RFC 9110 §7.4
+TEST_F(DispatcherTest, a_target_of_https_needs_tls_or_a_trusted_proxy) {
+  EXPECT_EQ(serve("GET", "HTTPS://example:8443/").status, 421u);
+  EXPECT_NE(detail().find("no TLS"), std::string::npos);
+  FakeExchange by_tls("GET", "HTTPS://example:8443/");
+  by_tls.is_secure_ = true;
+  by_tls.serve(dispatcher);
+  EXPECT_EQ(by_tls.content_sent, "root");
+  const Network proxies[] = {*Network::parse("192.0.2.0/24")};
+  FakeExchange by_proxy("GET", "HTTPS://example:8443/");
+  by_proxy.trust_ = session::ProxyTrust::make(proxies, {});
+  by_proxy.serve(dispatcher);
+  EXPECT_EQ(by_proxy.content_sent, "root");
 }
 
 TEST_F(DispatcherTest, an_unknown_scheme_is_421) {

@@ -48,7 +48,10 @@ bool is_problem(const Reply& reply) noexcept {
 // Puts the reply of the form in place of the problem.
 void put_in_place(Reply& reply, Reply&& shown) {
   if (shown.status() < 300) shown.set_status(reply.status());
-  PreparedReply::append_fields(shown, reply.fields());
+  for_each_line(reply.fields(), [&](Bytes name, Bytes, Bytes line) {
+    if (is_single_field(name) && find_field(shown.fields(), name)) return;
+    PreparedReply::append_fields(shown, line);
+  });
   if (reply.closes()) shown.close();
   if (const Error* const cause = reply.cause()) {
     if (!shown.invalid() && shown.cause() == nullptr) {

@@ -9,6 +9,7 @@
 
 #include "katana/base/text/json_string.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
+#include "katana/http/handlers/reply_fields.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana {
@@ -76,6 +77,15 @@ std::optional<Text> encoded_location(Bytes location) {
     }
   }
   return encoded;
+}
+
+void remove_field(Text& lines, Bytes name) {
+  if (!find_field(lines.bytes(), name)) return;
+  Text left;
+  for_each_line(lines.bytes(), [&](Bytes field, Bytes, Bytes line) {
+    if (!http::equals_ignoring_case(field, name)) left.append(line);
+  });
+  lines = std::move(left);
 }
 
 constexpr std::array redirect_statuses = {301u, 302u, 303u, 307u, 308u};
@@ -164,6 +174,10 @@ Reply& Reply::add_field(Bytes name, Bytes value) {
   bool valid = http::valid_field(name, value);
   for (const Bytes reserved : protocol_fields) {
     valid = valid && !http::equals_ignoring_case(name, reserved);
+  }
+  if (valid && is_single_field(name)) {
+    remove_field(fields_, name);
+    if (http::equals_ignoring_case(name, "ETag")) has_version_ = false;
   }
   if (!valid || fields_.size() + name.size() + value.size() + 4 > fields_bytes_max) {
     refuse(why_refused(name, value));

@@ -186,7 +186,8 @@ class Reply {
   }
   // Adds a header. The reply becomes invalid if name or value are malformed, or if the protocol
   // sets this header itself (Content-Length, Transfer-Encoding, Connection, Date, Server,
-  // Content-Type).
+  // Content-Type). A field whose value is no list, such as ETag, Location or Retry-After, replaces
+  // the earlier one of its name (RFC 9110 §5.3); see is_single_field().
   Reply& add_field(Bytes name, Bytes value);
   Reply with(Bytes name, Bytes value) && { return std::move(add_field(name, value)); }
   // Adds the strong ETag of a version, and Last-Modified if its time is known; see

@@ -1,6 +1,7 @@
 #include "katana/http/handlers/reply_fields.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/field_list.hpp"
@@ -17,6 +18,26 @@ std::optional<Bytes> find_field(Bytes lines, Bytes name) noexcept {
     }
   }
   return std::nullopt;
+}
+
+bool is_single_field(Bytes name) noexcept {
+  // RFC 9110, RFC 9111 (Age, Expires), RFC 6266, RFC 6797, Fetch (Access-Control-*), RFC 7034.
+  constexpr std::array<Bytes, 14> names = {"Access-Control-Allow-Credentials",
+                                           "Access-Control-Allow-Origin",
+                                           "Access-Control-Max-Age",
+                                           "Age",
+                                           "Content-Disposition",
+                                           "Content-Location",
+                                           "Content-Range",
+                                           "ETag",
+                                           "Expires",
+                                           "Last-Modified",
+                                           "Location",
+                                           "Retry-After",
+                                           "Strict-Transport-Security",
+                                           "X-Frame-Options"};
+  return std::ranges::any_of(names,
+                             [&](Bytes each) { return http::equals_ignoring_case(name, each); });
 }
 
 void add_vary(Reply& reply, Bytes name) {

@@ -35,6 +35,10 @@ void for_each_line(Bytes lines, Each&& each) {
   }
 }
 
+// True for fields of replies whose value is no list: a reply has each of them at most once (RFC
+// 9110 §5.3). Those that the protocol sets itself are not among them.
+bool is_single_field(Bytes name) noexcept;
+
 // Adds a field name to Vary, unless a Vary of the reply has the name, or "*".
 void add_vary(Reply& reply, Bytes name);
 

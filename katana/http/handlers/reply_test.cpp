@@ -105,6 +105,42 @@ TEST(Reply, fields_that_the_protocol_sets_are_refused_in_any_case) {
   }
 }
 
+// RFC 9110 §5.3: of two such lines, some clients take the first and others the last.
+TEST(Reply, a_field_that_is_no_list_replaces_the_earlier_one) {
+  for (const std::string_view name :
+       {"Access-Control-Allow-Credentials", "Access-Control-Allow-Origin", "Access-Control-Max-Age",
+        "Age", "Content-Disposition", "Content-Location", "Content-Range", "ETag", "Expires",
+        "Last-Modified", "Location", "Retry-After", "Strict-Transport-Security",
+        "X-Frame-Options"}) {
+    std::string lower(name);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    Reply reply = Reply::text("x");
+    reply.add_field("X-One", "1").add_field(name, "first").add_field("X-Two", "2");
+    reply.add_field(lower, "second");
+    EXPECT_FALSE(reply.invalid()) << name;
+    EXPECT_EQ(reply.fields(), "X-One: 1\r\nX-Two: 2\r\n" + lower + ": second\r\n");
+  }
+  Reply moved = Reply::redirect("/one");
+  moved.add_field("Location", "/two");
+  EXPECT_EQ(moved.fields(), "Location: /two\r\n");
+}
+
+TEST(Reply, lists_and_cookies_keep_every_line) {
+  Reply reply = Reply::text("x");
+  for (const std::string_view name : {"Set-Cookie", "Cache-Control", "Vary", "Link"}) {
+    reply.add_field(name, "a").add_field(name, "b");
+  }
+  EXPECT_EQ(reply.fields(),
+            "Set-Cookie: a\r\nSet-Cookie: b\r\nCache-Control: a\r\nCache-Control: b\r\n"
+            "Vary: a\r\nVary: b\r\nLink: a\r\nLink: b\r\n");
+}
+
+TEST(Reply, a_field_that_replaces_another_counts_once_for_the_size_of_the_head) {
+  Reply reply = Reply::text("x");
+  for (int count = 0; count < 100; ++count) reply.add_field("Location", std::string(90, 'v'));
+  EXPECT_FALSE(reply.invalid());
+}
+
 TEST(Reply, a_reply_stays_invalid_whatever_is_added_later) {
   Reply reply = Reply::text("x");
   reply.add_field("Bad", "a\nb").add_field("Good", "yes");

@@ -128,6 +128,19 @@ TEST_F(CompressionTest, what_is_short_or_of_another_type_or_compressed_already_i
   EXPECT_LT(get().content_sent.size(), text_.size());
 }
 
+TEST_F(CompressionTest, a_type_is_known_whatever_spaces_stand_before_its_parameters) {
+  for (const char* const type : {"application/json; charset=utf-8",
+                                 "application/json ; charset=utf-8", "application/json   ;q=1"}) {
+    serve([this, type] {
+      Reply reply = Reply::text(Text(text_));
+      reply.set_content_type(type);
+      return reply;
+    });
+    get();
+    EXPECT_TRUE(says("Content-Encoding: gzip")) << type;
+  }
+}
+
 TEST_F(CompressionTest, a_strong_tag_becomes_weak_and_ranges_are_not_offered) {
   serve([this] {
     return Reply::text(Text(text_))

@@ -132,6 +132,15 @@ TEST_F(ConcurrencyLimitRules, a_raised_limit_lets_on_those_that_wait_and_a_lower
   EXPECT_EQ(limit->statistics().running, 0u);
 }
 
+TEST_F(ConcurrencyLimitRules, a_limit_that_is_set_while_none_waits_begins_nothing) {
+  send(1);
+  limit->set(options);
+  server().advance(milliseconds(1));
+  EXPECT_EQ(limit->statistics().running, 1u);
+  EXPECT_EQ(status_of(0), 200u);
+  EXPECT_EQ(limit->statistics().running, 0u);
+}
+
 TEST(ConcurrencyLimitOptions, without_a_place_are_refused) {
   EXPECT_ANY_THROW(ConcurrencyLimit({.running_max = 0}));
   ConcurrencyLimit limit({.running_max = 1});

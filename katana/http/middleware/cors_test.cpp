@@ -95,6 +95,19 @@ TEST_F(CorsTest, a_preflight_for_what_is_not_allowed_gets_no_permission) {
 }
 
 // A star is a wildcard only in requests without credentials.
+TEST_F(CorsTest, an_options_request_that_a_handler_answers_itself_is_no_preflight) {
+  auto shared = cors({.origins = {"https://a.example"}});
+  ASSERT_TRUE(shared) << shared.error().describe();
+  Router router;
+  router.use(*shared).any("/own", [](const RequestView&) { return Reply(204); });
+  server_.emplace(std::move(router).build());
+  const std::string lines =
+      ask("OPTIONS", "/own",
+          {{"Origin", "https://a.example"}, {"Access-Control-Request-Method", "PUT"}});
+  EXPECT_EQ(reply_.status(), 204u);
+  EXPECT_EQ(lines.find("Access-Control-Allow-Methods"), std::string::npos) << lines;
+}
+
 TEST_F(CorsTest, with_credentials_the_headers_that_are_asked_for_are_named) {
   serve({.origins = {"https://a"}, .credentials = true, .request_fields = {"*"}});
   const std::string fields = ask("OPTIONS", "/x",

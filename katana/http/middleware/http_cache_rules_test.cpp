@@ -326,10 +326,6 @@ TEST_F(HttpCacheRules, a_reply_whose_age_is_not_one_whole_number_is_not_kept) {
     const std::string first = content();
     EXPECT_NE(content(), first) << wrong;
   }
-  cache.clear();
-  fields = {{"Cache-Control", "max-age=60"}, {"Age", "5"}, {"Age", "5"}};
-  const std::string first = content();
-  EXPECT_NE(content(), first) << "two lines";
 }
 
 TEST_F(HttpCacheRules, an_age_has_as_many_digits_as_it_has) {
@@ -534,7 +530,7 @@ TEST_F(HttpCacheRules, only_a_200_is_answered_with_304) {
     status = kept;
     cache.clear();
     fields = {{"Cache-Control", "max-age=60"}, {"ETag", "\"a\""}};
-    EXPECT_EQ(get().status(), kept);
+    EXPECT_EQ(get("/page", {{"If-None-Match", "\"a\""}}).status(), kept);
     const testing::TestReply again = get("/page", {{"If-None-Match", "\"a\""}});
     EXPECT_EQ(again.status(), kept);
     EXPECT_EQ(again.header("cache-status"), "katana; hit");

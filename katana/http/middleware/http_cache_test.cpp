@@ -488,6 +488,18 @@ TEST(CacheControl, is_written_in_tokens_of_seconds) {
   EXPECT_EQ(control.text(), "max-age=60, s-maxage=0, stale-while-revalidate=1");
 }
 
+TEST(CacheControl, a_time_is_a_whole_number_and_any_other_text_is_no_time) {
+  const auto max_age = [](const std::string& text) {
+    return CacheControl::of_fields("Cache-Control: max-age=" + text + "\r\n").max_age;
+  };
+  EXPECT_EQ(max_age("12"), seconds(12));
+  EXPECT_EQ(max_age("\"12\""), seconds(12));
+  for (const char* const wrong :
+       {"12abc", "12s", "-12", "-12abc", "+12", "1.5", "0x10", "", "\"\"", "\"12"}) {
+    EXPECT_EQ(max_age(wrong), Duration{}) << wrong;
+  }
+}
+
 TEST(CacheControl, is_written_as_it_is_read) {
   const CacheControl control{.max_age = seconds(60),
                              .stale_if_error = seconds(5),

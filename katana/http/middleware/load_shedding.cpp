@@ -17,7 +17,6 @@ bool SheddingControl::admit(Instant turn_began, Instant now) noexcept {
   if (turn_began > busy_until_) idle_.ns += (turn_began - busy_until_).ns;
   busy_until_ = std::max(busy_until_, now);
   if (now - window_began_ >= window_) end_window(now);
-  if (admitted_ >= 1) return true;
   credit_ += admitted_;
   if (credit_ < 1) return false;
   credit_ -= 1;

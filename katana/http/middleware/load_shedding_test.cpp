@@ -150,6 +150,36 @@ TEST(LoadShedding, a_request_that_is_refused_is_answered_at_once_and_others_are_
   EXPECT_GT(refused, 2'000);
 }
 
+// A reactor whose turns begin every millisecond, and take 0.8 ms.
+class PartlyBusyReactor final : public StillReactor {
+ public:
+  Instant read_clock() const noexcept override { return now() + microseconds(800); }
+};
+
+TEST(LoadShedding, a_limit_that_is_lowered_while_it_serves_holds_for_each_reactor) {
+  LoadShedding shedding({.utilisation_max = 0.95, .window = milliseconds(50)});
+  const Service service = make_service([&](Router& router) {
+    router.use(shedding.middleware());
+    router.get("/", [] { return Reply(200); });
+  });
+  Dispatcher dispatcher(service);
+  PartlyBusyReactor reactor;
+  const auto refused = [&] {
+    int count = 0;
+    for (int turn = 0; turn < 2'000; ++turn) {
+      FakeExchange exchange("GET", "/");
+      exchange.on = &reactor;
+      reactor.pass(milliseconds(1));
+      exchange.serve(dispatcher);
+      count += exchange.status == 503 ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(refused(), 0);
+  shedding.set_utilisation_max(0.5);
+  EXPECT_GT(refused(), 100);
+}
+
 }  // namespace
 }  // namespace katana
 

@@ -57,6 +57,17 @@ TEST(RateTable, a_rate_that_is_set_while_it_serves_holds_for_what_was_used_alrea
   EXPECT_TRUE(table.take("a", now + seconds(3)).passes);
 }
 
+TEST(RateTable, a_rate_beyond_its_bounds_ends_the_program_with_its_reason) {
+  RateTable table(1, 1, 1000, 7);
+  for (const double rate : {0.0, 1e-6, 1e9}) {
+    EXPECT_DEATH(table.set_rate(rate, 1), "a rate limit has") << rate;
+  }
+  EXPECT_DEATH(table.set_rate(1, 0), "a burst of 0");
+  EXPECT_DEATH(table.set_rate(1, 1'000'001), "a burst of 1000001");
+  table.set_rate(9e8, 1'000'000);
+  EXPECT_EQ(table.burst(), 1'000'000u);
+}
+
 TEST(RateTable, the_table_is_bounded_and_forgets_the_least_active) {
   RateTable table(1, 5, 8, 7);
   ASSERT_EQ(table.capacity(), 8u);
@@ -294,6 +305,23 @@ TEST_F(SharedLimitTest, a_program_may_choose_to_serve_nobody_whom_it_cannot_coun
   const auto refused = server().get("/");
   EXPECT_EQ(refused.status(), 503);
   EXPECT_EQ(refused.header("retry-after"), "1");
+}
+
+TEST(SharedLimitOfNobody, a_peer_that_is_not_known_is_refused_and_not_asked_for) {
+  const auto told = std::make_shared<ToldLimit>();
+  const RateLimit limit({.per_second = 1, .burst = 2, .shared_limit = told});
+  const Service service = make_service([&](Router& router) {
+    router.use(limit.middleware());
+    router.get("/", [] { return Reply(204); });
+  });
+  Dispatcher dispatcher(service);
+  StillReactor reactor;
+  FakeExchange exchange("GET", "/");
+  exchange.on = &reactor;
+  exchange.peer_ = {};
+  exchange.serve(dispatcher);
+  EXPECT_EQ(exchange.status, 503u);
+  EXPECT_EQ(told->looks, 0);
 }
 
 TEST_F(SharedLimitTest, a_key_that_is_nobodys_passes_unasked_and_a_rate_is_passed_on) {

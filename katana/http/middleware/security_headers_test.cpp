@@ -112,11 +112,15 @@ std::string written(const Result<ContentSecurityPolicy>& policy) {
 TEST(PolicyOf, text_is_written_as_it_was_read) {
   for (const char* text :
        {"default-src 'self'", "script-src 'self' 'sha256-AbC+/=' https://cdn.example:8443/x",
-        "img-src 'self' data: blob: *.example; upgrade-insecure-requests", ""}) {
+        "img-src 'self' data: blob: *.example; upgrade-insecure-requests",
+        "img-src host9.example:9009", ""}) {
     EXPECT_EQ(written(ContentSecurityPolicy::parse(text)), text);
   }
   EXPECT_EQ(written(ContentSecurityPolicy::parse(" Script-Src  'nonce' ;; img-src 'none' 'self'")),
             "script-src 'nonce-N'; img-src 'self'");
+  EXPECT_EQ(written(ContentSecurityPolicy::parse("img-src a.example 'self' a.example")),
+            "img-src a.example 'self'")
+      << "a source is named once";
 }
 
 TEST(PolicyOf, text_that_browsers_would_take_otherwise_is_refused) {
@@ -124,7 +128,8 @@ TEST(PolicyOf, text_that_browsers_would_take_otherwise_is_refused) {
             std::string::npos);
   EXPECT_NE(written(ContentSecurityPolicy::parse("img-src a; img-src b")).find("twice"),
             std::string::npos);
-  for (const char* source : {"'selv'", "self\"", "'nonce-abc'", "a,b", "'sha256-'", "'sha1-aa'"}) {
+  for (const char* source : {"'selv'", "self\"", "'nonce-abc'", "a,b", "'sha256-'", "'sha1-aa'",
+                             "'sha256-a$b'", "'sha256-a'b'"}) {
     EXPECT_NE(written(ContentSecurityPolicy::parse("img-src " + std::string(source)))
                   .find("is no source"),
               std::string::npos)

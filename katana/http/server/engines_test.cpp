@@ -74,6 +74,36 @@ TEST(Engines, a_reactor_of_every_kind_starts_turns_and_stops) {
   }
 }
 
+// No descriptor of the engine was there to wake it.
+TEST(Engines, a_message_and_a_stop_from_before_the_start_are_not_waited_for) {
+  struct Note : Message {
+    explicit Note(net::Reactor& to)
+        : Message([](Message& message) noexcept {
+            auto& self = static_cast<Note&>(message);
+            self.reactor.request_stop();
+          }),
+          reactor(to) {}
+    net::Reactor& reactor;
+  };
+  for (const EngineKind kind : engines()) {
+    if (!runs_here(kind)) continue;
+    net::ReactorOptions options;
+    options.engine.links_max = 8;
+    const auto posted = make_reactor(kind, options, 64);
+    Note note(*posted);
+    posted->post(note);
+    ASSERT_TRUE(posted->start()) << engine_name(kind);
+    posted->run();
+    EXPECT_TRUE(posted->stopped());
+
+    const auto stopped = make_reactor(kind, options, 64);
+    stopped->request_stop();
+    ASSERT_TRUE(stopped->start()) << engine_name(kind);
+    stopped->run();
+    EXPECT_TRUE(stopped->stopped());
+  }
+}
+
 }  // namespace
 }  // namespace katana::server
 

@@ -274,6 +274,29 @@ TEST_F(ListenersTest, a_redirecting_one_leads_every_request_but_probes_to_https)
   });
 }
 
+// RFC 9110 §7.4: otherwise a request without TLS could stand for one with TLS. Proxies send the
+// :scheme of their client over plaintext HTTP/2, which is not judged.
+TEST_F(ListenersTest, a_target_of_https_without_tls_is_served_for_a_trusted_proxy_alone) {
+  const std::string absolute = "GET https://localhost/hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string frames = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
+                             std::string("\0\0\0\4\0\0\0\0\0", 9) +
+                             std::string("\0\0\x15\1\5\0\0\0\1", 9) +  // HEADERS with 21 bytes
+                             "\x82\x87\x44\6/hello\x41\x9localhost";   // GET https localhost /hello
+  for (const bool trusts : {false, true}) {
+    if (trusts) options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+    const auto server = started();
+    serve_clients(*server, [&](std::uint16_t port) {
+      Client client(port);
+      client.send(absolute);
+      EXPECT_THAT(client.receive_reply(),
+                  HasSubstr(trusts ? "hello there" : "its connection has no TLS"));
+      Client http2(port);
+      http2.send(frames);
+      EXPECT_THAT(http2.receive_until("hello there"), HasSubstr("hello there"));
+    });
+  }
+}
+
 TEST_F(ListenersTest, what_came_to_a_trusted_proxy_by_https_is_not_redirected) {
   options.tls.emplace().development = true;
   options.hosts = {"shop.example"};

@@ -461,7 +461,8 @@ Result<void> Observability::State::register_metrics() {
 std::unique_ptr<ReactorProbe> Observability::State::probe(net::Reactor& reactor,
                                                           session::HttpCounters& http) {
   const std::lock_guard lock(mutex_);
-  const std::string number = std::to_string(watched_.size());
+  const std::size_t index_of_reactor = watched_.size();
+  const std::string number = std::to_string(index_of_reactor);
   Watched& watched = *watched_.emplace_back(std::make_unique<Watched>());
   for (const auto& family : instruments_->counters) watched.counters.push_back(family.with(number));
   for (const PartRow& row : version_rows) {
@@ -481,7 +482,7 @@ std::unique_ptr<ReactorProbe> Observability::State::probe(net::Reactor& reactor,
   for (const PartRow& row : used_rows) watched.used.push_back(gauges[3].with(number, row.part));
   watched.answered = gauges[4].with(number);
   watched.tasks = gauges[5].with(number);
-  return std::make_unique<ReactorProbe>(reactor, http, watched.status,
+  return std::make_unique<ReactorProbe>(reactor, index_of_reactor, http, watched.status,
                                         instruments_->lag[0].with(number), options_.lag_interval);
 }
 

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <utility>
 
+#include "katana/base/system/alternate_stack.hpp"
 #include "katana/base/system/check.hpp"
 #include "katana/base/system/cpu_placement.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
@@ -308,6 +309,7 @@ Result<void> ReactorGroup::watch_signals() { return signals_ ? signals_->start()
 void ReactorGroup::start_threads() {
   for (unsigned index = 1; index < reactors_.size(); ++index) {
     threads_.emplace_back([this, index] {
+      const AlternateStack stack;
       bind(index);
       reactors_[index]->run();
       ended_[index].store(true, std::memory_order_release);  // its counters may be read now

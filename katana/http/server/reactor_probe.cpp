@@ -1,6 +1,7 @@
 #include "katana/http/server/reactor_probe.hpp"
 
 #include "katana/base/system/monotonic_clock.hpp"
+#include "katana/http/server/crash_facts.hpp"
 
 namespace katana::server {
 
@@ -53,10 +54,17 @@ ReactorProbe::Tick::Tick(ReactorProbe& owner) noexcept
           [](net::TimerEntry& entry) noexcept { static_cast<Tick&>(entry).probe.on_tick(); }),
       probe(owner) {}
 
-ReactorProbe::ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
+ReactorProbe::ReactorProbe(net::Reactor& reactor, std::size_t number, session::HttpCounters& http,
                            std::shared_ptr<ReactorStatus> status, metrics::LogHistogram lag,
                            Duration interval)
-    : reactor_(reactor), http_(http), status_(std::move(status)), lag_(lag), interval_(interval) {
+    : Message(
+          [](Message& message) noexcept { static_cast<ReactorProbe&>(message).begin_interval(); }),
+      reactor_(reactor),
+      http_(http),
+      status_(std::move(status)),
+      lag_(lag),
+      interval_(interval),
+      facts_(std::make_unique<ReactorFacts>(reactor, number)) {
   const std::lock_guard lock(status_->mutex_);
   status_->probe_ = this;
 }
@@ -64,6 +72,7 @@ ReactorProbe::ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
 // The reactor does not run any more: these are its last figures. A question that is still under way
 // finds no reader.
 ReactorProbe::~ReactorProbe() {
+  reactor_.call_at_next_turn(nullptr);
   const std::lock_guard lock(status_->mutex_);
   const Duration cpu_time = status_->statistics_.cpu_time;  // this thread may be another
   status_->statistics_ = statistics();
@@ -75,6 +84,11 @@ void ReactorProbe::start(const tls::TlsTransforms* first, const tls::TlsTransfor
                          const proxy::ProxyCounters* proxied) noexcept {
   tls_ = {first, second};
   proxied_ = proxied;
+  reactor_.call_at_next_turn(this);
+}
+
+void ReactorProbe::begin_interval() noexcept {
+  turns_seen_ = reactor_.counters().turns;
   due_ = reactor_.now() + interval_;
   reactor_.timers().arm(tick_, due_);
 }
@@ -111,8 +125,13 @@ void ReactorProbe::tell_unknown_peers() noexcept {
 void ReactorProbe::on_tick() noexcept {
   const Instant now = reactor_.now();
   lag_.observe(now - due_);
-  due_ = now + interval_;
-  reactor_.timers().arm(tick_, due_);
+  // The turn of this tick is no work.
+  const bool has_worked = reactor_.counters().turns - turns_seen_ > 1;
+  if (has_worked) {
+    begin_interval();
+  } else {
+    reactor_.call_at_next_turn(this);
+  }
   if (reactor_.counters().peers_unknown != peers_unknown_told_) [[unlikely]]
     tell_unknown_peers();
 }

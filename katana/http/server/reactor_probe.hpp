@@ -2,7 +2,8 @@
 //
 // A reactor's counters are plain fields of its thread. A thread that wants them posts a message;
 // the reactor copies them when it reads it, and wakes the waiting threads. A timer measures the lag
-// of the reactor: the time by which the timer fired late.
+// of the reactor: the time by which the timer fired late. It runs while the reactor has other work
+// than the timer; the first turn after a rest starts it again. An idle reactor is not woken.
 //
 // Owns       a timer entry; the status a message. The status is shared, and outlives the reactor,
 //            which may receive the message when the probe is gone.
@@ -45,6 +46,7 @@ struct ReactorStatistics {
   proxy::ProxyCounters proxied;     // of listeners behind proxies
 };
 
+class ReactorFacts;
 class ReactorProbe;
 
 // The view of a reactor from other threads. The probe publishes it; either may end first.
@@ -80,10 +82,11 @@ class ReactorStatus {
   Question question_{*this};
 };
 
-class ReactorProbe {
+class ReactorProbe : private Message {  // of Reactor::call_at_next_turn()
  public:
-  // `lag` is observed every `interval` from start() on.
-  ReactorProbe(net::Reactor& reactor, session::HttpCounters& http,
+  // `lag` is observed every `interval` from start() on, while the reactor has work. `number`: of
+  // the reactor, for crash reports.
+  ReactorProbe(net::Reactor& reactor, std::size_t number, session::HttpCounters& http,
                std::shared_ptr<ReactorStatus> status, metrics::LogHistogram lag, Duration interval);
   ~ReactorProbe();
   ReactorProbe(const ReactorProbe&) = delete;
@@ -104,6 +107,7 @@ class ReactorProbe {
   };
 
   ReactorStatistics statistics() const noexcept;
+  void begin_interval() noexcept;
   void on_tick() noexcept;
   void tell_unknown_peers() noexcept;
 
@@ -117,7 +121,9 @@ class ReactorProbe {
   log::Logger logger_;
   std::uint64_t peers_unknown_told_ = 0;
   Instant due_;
+  std::uint64_t turns_seen_ = 0;  // of Counters::turns, with the turn of the last tick
   Tick tick_{*this};
+  const std::unique_ptr<ReactorFacts> facts_;
 };
 
 }  // namespace katana::server

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "katana/http/server/crash_facts.hpp"
 #include "katana/http/server/server_span.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/observe/log/context.hpp"
@@ -51,10 +52,16 @@ Given given_in(const http::Head& head) noexcept {
   return given;
 }
 
+// The clock that the reactor has read: a read of the system's would cost a call.
+Instant now_of_reactor() noexcept {
+  const net::Reactor* const reactor = net::Reactor::current();
+  return reactor != nullptr ? reactor->now() : Instant{};
+}
+
 // The id of a request, and the fields of its records.
 class NamedContext : public session::ExchangeContext {
  public:
-  explicit NamedContext(Bytes given) noexcept {
+  explicit NamedContext(Bytes given) noexcept : in_flight_(*this, now_of_reactor()) {
     std::memcpy(line_.data(), id_field.data(), id_field.size());
     char* const id = line_.data() + id_field.size();
     if (is_request_id(given)) {
@@ -76,6 +83,9 @@ class NamedContext : public session::ExchangeContext {
   std::size_t id_size_ = request_id_bytes;
   std::array<char, 32> trace_;
   log::Context fields_;
+
+ private:
+  const RequestInFlight in_flight_;  // last: it goes before the rest
 };
 
 class RequestContext final : public NamedContext {

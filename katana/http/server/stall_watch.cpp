@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "katana/base/system/check.hpp"
@@ -45,17 +43,20 @@ Result<std::unique_ptr<StallWatch>> StallWatch::make(Duration threshold, log::Lo
 StallWatch::StallWatch(Duration threshold, log::Logger logger)
     : threshold_(threshold), logger_(logger) {}
 
-StallWatch::~StallWatch() { stop(); }
+StallWatch::~StallWatch() {
+  stop();
+  for (const Watched& watched : watched_) watched.reactor->watch_turns(nullptr, {});
+}
 
-void StallWatch::add(const net::Reactor& reactor) {
+void StallWatch::add(net::Reactor& reactor) {
   const std::string number = std::to_string(watched_.size());
+  sights_.emplace_back();
   Watched& watched = watched_.emplace_back();
   watched.reactor = &reactor;
   if (stall_family_) watched.stalls = stall_family_->with(number);
   if (seconds_family_) watched.seconds = seconds_family_->with(number);
 }
 
-// A stall is noticed before it is one and a half times the threshold.
 Duration StallWatch::interval() const noexcept {
   return std::clamp(Duration{threshold_.ns / 2}, milliseconds(1), seconds(1));
 }
@@ -88,7 +89,7 @@ void StallWatch::begin(Watched& watched, std::size_t number, const Sight& sight)
   changed_ = true;
   watched.site = sight.site;
   watched.stalls.add();
-  ++stalls_;
+  stalls_.fetch_add(1, std::memory_order_relaxed);
   watched.told = told_.insert(sight.site).second;
   if (!watched.told) return;
   logger_.warn(
@@ -111,34 +112,52 @@ void StallWatch::end(Watched& watched, std::size_t number) {
   changed_ = true;
 }
 
-void StallWatch::run() {
-  pthread_setname_np(pthread_self(), "katana-stalls");
-  const auto pause = std::chrono::nanoseconds(interval().ns);
-  std::unique_lock lock(mutex_);
-  while (!asked_.wait_for(lock, pause, [this] { return stopping_; })) {
-    const Instant now = monotonic_now();
-    for (std::size_t index = 0; index < watched_.size(); ++index) {
-      const net::Reactor& reactor = *watched_[index].reactor;
-      // In this order: the site is then never reported for a turn that has ended.
-      const std::string* const site = reactor.site();
-      look(index, {reactor.busy_since(), site}, now);
+Instant StallWatch::next_look(std::span<const Sight> sights, Instant now) const noexcept {
+  Instant next = never;
+  for (std::size_t index = 0; index < sights.size(); ++index) {
+    // A stall is followed until its end is seen.
+    const bool is_stalled = watched_[index].since != never;
+    const Instant since = sights[index].busy_since;
+    if (is_stalled) {
+      next = std::min(next, now + interval());
+    } else if (since != never) {
+      next = std::min(next, std::max(since + threshold_, now));
     }
   }
+  return next;
+}
+
+Instant StallWatch::look_at_all() {
+  const Instant now = monotonic_now();
+  for (std::size_t index = 0; index < watched_.size(); ++index) {
+    const net::Reactor& reactor = *watched_[index].reactor;
+    // In this order: the site is then never reported for a turn that has ended.
+    sights_[index].site = reactor.site();
+    sights_[index].busy_since = reactor.busy_since();
+    look(index, sights_[index], now);
+  }
+  return next_look(sights_, now);
+}
+
+// A turn that begins after a look sets the alarm itself.
+void StallWatch::run() {
+  pthread_setname_np(pthread_self(), "katana-stalls");
+  while (alarm_.wait()) alarm_.set(look_at_all());
 }
 
 Result<void> StallWatch::start() {
+  if (auto opened = alarm_.open(); !opened) {
+    return std::unexpected(opened.error().within("watch the reactors"));
+  }
   auto started = start_quiet_thread("watch the reactors", [this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread_ = *std::move(started);
+  for (const Watched& watched : watched_) watched.reactor->watch_turns(&alarm_, threshold_);
   return {};
 }
 
 void StallWatch::stop() noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  asked_.notify_all();
+  alarm_.end();
   if (thread_.joinable()) thread_.join();
 }
 

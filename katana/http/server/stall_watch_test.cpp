@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "katana/http/server/engines.hpp"
@@ -93,10 +95,65 @@ TEST_F(StallWatchTest, who_moves_is_told_with_each_change_and_only_then) {
   EXPECT_EQ(told, expected);
 }
 
+TEST_F(StallWatchTest, it_looks_when_a_turn_becomes_a_stall_and_not_while_all_reactors_wait) {
+  using Sights = std::vector<StallWatch::Sight>;
+  const StallWatch::Sight waits{};
+  EXPECT_EQ(watch->next_look(Sights{waits, waits}, at(500)), never);
+  EXPECT_EQ(watch->next_look(Sights{waits, {at(430), &slow}}, at(500)), at(530));
+  EXPECT_EQ(watch->next_look(Sights{{at(499), &slow}, {at(430), &slow}}, at(500)), at(530));
+  watch->look(1, {at(430), &slow}, at(530));
+  EXPECT_EQ(watch->next_look(Sights{waits, {at(430), &slow}}, at(530)), at(580));
+  // The turn is over: the look that sees it counts the stall, and then nothing is left to follow.
+  EXPECT_EQ(watch->next_look(Sights{waits, waits}, at(580)), at(630));
+  watch->look(1, waits, at(630));
+  EXPECT_EQ(watch->next_look(Sights{waits, waits}, at(630)), never);
+}
+
 TEST_F(StallWatchTest, its_thread_starts_and_stops) {
   ASSERT_TRUE(watch->start());
   watch->stop();
   EXPECT_EQ(watch->stalls(), 0u);
+}
+
+TEST_F(StallWatchTest, a_long_threshold_does_not_delay_the_end) {
+  auto patient = *StallWatch::make(seconds(3600), kept.logger("watch"), nullptr);
+  ASSERT_TRUE(reactors[0]->start());
+  patient->add(*reactors[0]);
+  ASSERT_TRUE(patient->start());
+  reactors[0]->turn(Duration{});  // may set the timer
+  patient->stop();
+}
+
+// A message that keeps its reactor busy until another thread releases it.
+struct Blocker : Message {
+  Blocker()
+      : Message([](Message& message) noexcept {
+          auto& self = static_cast<Blocker&>(message);
+          self.is_running.set_value();
+          self.release.get_future().wait();
+        }) {}
+  std::promise<void> is_running;
+  std::promise<void> release;
+};
+
+// The watch sleeps while the reactors wait; it finds a stall that begins then.
+TEST_F(StallWatchTest, a_stall_that_follows_a_rest_is_found) {
+  watch = *StallWatch::make(milliseconds(5), kept.logger("watch"), nullptr);
+  net::Reactor& reactor = *reactors[0];
+  ASSERT_TRUE(reactor.start());
+  watch->add(reactor);
+  ASSERT_TRUE(watch->start());
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    Blocker blocker;
+    reactor.post(blocker);
+    std::thread runner([&] { reactor.turn(seconds(60)); });
+    blocker.is_running.get_future().wait();
+    while (watch->stalls() < round) std::this_thread::yield();
+    blocker.release.set_value();
+    runner.join();
+  }
+  watch->stop();
+  EXPECT_EQ(watch->stalls(), 3u);
 }
 
 }  // namespace

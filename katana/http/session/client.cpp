@@ -27,6 +27,12 @@ KATANA_RARE void add_forwarding(Client& client, const ProxyTrust& trust,
 
 }  // namespace
 
+Bytes https_problem(const Arrival& arrival) noexcept {
+  if (arrival.is_secure || arrival.from_proxy()) return {};
+  return "The target asks for https, and its connection has no TLS. A proxy in front that ends "
+         "TLS has to be a trusted one (RFC 9110 §7.4).";
+}
+
 std::string Client::origin() const {
   if (host.empty()) return {};
   std::string origin(http::name_of(scheme));

@@ -107,6 +107,11 @@ Client client_of(const Arrival& arrival, const http::Head& head) noexcept;
 // Returns the authority of the target, or Host, or `:authority`; empty: none.
 Bytes authority_of(const http::Head& head) noexcept;
 
+// A target of https needs TLS, or a trusted proxy that may have ended TLS (RFC 9110 §7.4). Returns
+// the reason for 421. Empty: the request is served. A :scheme is not judged, as proxies send that
+// of their client over plaintext HTTP/2. Handlers judge by the connection.
+Bytes https_problem(const Arrival& arrival) noexcept;
+
 // Knows the connection of a request: its exchange, or a copy of the request.
 class ClientSource {
  public:

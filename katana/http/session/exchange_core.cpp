@@ -59,7 +59,8 @@ void ExchangeCore::drop_all(HeldMemory& memory) noexcept {
 
 ExchangeRecord ExchangeCore::record(Duration duration, std::uint32_t request, bool is_websocket,
                                     bool answers_head) const noexcept {
-  const bool has_content = !answers_head && http::status_has_content(status);
+  const bool has_content =
+      !answers_head && http::status_has_content(status) && status != http::reset_content;
   ExchangeRecord record{.route = route,
                         .status = status,
                         .content_bytes = has_content ? content_bytes : 0,

@@ -514,7 +514,7 @@ bool Http1Session::note_written(bool done, std::uint64_t size, std::size_t pendi
     core_.content_bytes += size;
     return true;
   }
-  // A reply without a body (HEAD, 204, 304) is complete with its head: on_writable() ends it.
+  // A reply without a body (HEAD, 204, 205, 304) is complete with its head: on_writable() ends it.
   head_suffices_ = true;
   connection_.pause(PauseReason::outbox_full);
   return false;

@@ -340,8 +340,10 @@ void Http2Exchange::begin_reply(const http::ReplyHead& given) noexcept {
   begun_ = true;
   core_.note_reply(head.status, 0);
   const bool has_content = http::status_has_content(head.status);
-  const std::int64_t length = has_content ? head.content_length : http::unknown_length;
-  const bool last = !has_content || is_head_request;
+  const bool is_empty = !has_content || head.status == http::reset_content;
+  const std::int64_t full_length = is_empty ? 0 : head.content_length;
+  const std::int64_t length = has_content ? full_length : http::unknown_length;
+  const bool last = is_empty || is_head_request;
   if (length >= 0) reply_left_ = static_cast<std::uint64_t>(length);
   give_handler_time();
   if (!streams_.machine().begin_reply(*this, head, length, last, streams_.now(),
@@ -349,7 +351,7 @@ void Http2Exchange::begin_reply(const http::ReplyHead& given) noexcept {
     abort();
     return;
   }
-  // The head is the complete reply (HEAD, 204, 304): the handler's body is not needed.
+  // The head is the complete reply (HEAD, 204, 205, 304): the handler's body is not needed.
   if (last) {
     replied_ = true;
     core_.end_reason = ExchangeEnd::replied;

@@ -34,8 +34,10 @@ std::optional<bus::Subscription> Topic::hear(WebSocketPost& post) {
       subject,
       [this, &post](const bus::Delivery& message) {
         const bool is_binary = message.header(kind_header).value_or("") == "binary";
-        Batch& batch =
-            frame_message(message.payload(), is_binary ? MessageKind::binary : MessageKind::text);
+        const MessageKind kind = is_binary ? MessageKind::binary : MessageKind::text;
+        // Another program may publish to the subject: every subscriber would end its connection.
+        if (!is_sendable(message.payload(), kind)) return;
+        Batch& batch = frame_message(message.payload(), kind);
         post.deliver(*this, batch);
         batch.let_go();
       },
@@ -132,6 +134,10 @@ bool Topics::unsubscribe(WebSocket& socket, Bytes topic) {
 
 Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
   Published published;
+  if (!is_sendable(payload, kind)) {
+    published.not_utf8 = true;
+    return published;
+  }
   if (names_->options.bus != nullptr) {
     const std::string subject = names_->options.subjects + "." + bus::escape_token(topic);
     const bus::Header binary[] = {{kind_header, "binary"}};

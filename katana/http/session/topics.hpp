@@ -62,6 +62,7 @@ enum class SubscribeOutcome : std::uint8_t {
 struct Published {
   std::size_t subscribers = 0;  // in this process; the message is on its way to them
   std::size_t missed = 0;       // on reactors that have too much queued
+  bool not_utf8 = false;        // the text is not UTF-8; neither subscribers nor the bus get it
   // The reason why other processes do not get it; empty: the bus has it, or there is no bus.
   std::optional<Error> bus_problem = std::nullopt;
 };

@@ -38,9 +38,10 @@ enum class MessageKind : std::uint8_t { text, binary };
 
 // The result of send() for a message.
 enum class SendOutcome : std::uint8_t {
-  sent,    // the message is in the connection's outbox, or on its way there
-  full,    // too many bytes wait to be sent already
-  closed,  // the connection has ended, or is about to
+  sent,      // the message is in the connection's outbox, or on its way there
+  full,      // too many bytes wait to be sent already
+  closed,    // the connection has ended, or is about to
+  not_utf8,  // the text is not UTF-8 (RFC 6455 §5.6); nothing is sent
 };
 
 // The treatment of a message from another thread or a topic for a connection with a full queue. The
@@ -85,15 +86,17 @@ struct WebSocketCounters {
 
 class WebSocket {
  public:
-  // Text must be UTF-8: otherwise the client ends the connection.
+  // Text must be UTF-8: a client would end the connection, so other text is not sent (not_utf8).
   virtual SendOutcome send(Bytes payload, MessageKind kind) noexcept = 0;
   SendOutcome send_text(Bytes text) noexcept { return send(text, MessageKind::text); }
   SendOutcome send_binary(Bytes bytes) noexcept { return send(bytes, MessageKind::binary); }
-  // The same for bytes that `memory` retains; they are not copied.
+  // The same for bytes that `memory` retains; they are not copied. REQUIRES UTF-8 for text: it is
+  // not checked, because many connections may share it.
   virtual SendOutcome send_shared(Bytes payload, Retained& memory, MessageKind kind) noexcept = 0;
   // Begins to close. Earlier messages are still sent; received ones are dropped. on_close() follows
-  // when the client agrees or its time is up. A code that no frame may have (RFC 6455 §7.4.1), such
-  // as that of a broken connection in on_close(), is sent without code and reason.
+  // when the client agrees or its time is up. A reason that is not UTF-8 is left out. A code that
+  // no frame may have (RFC 6455 §7.4.1), such as that of a broken connection in on_close(), is sent
+  // without code and reason.
   virtual void close(CloseCode code, Bytes reason) noexcept = 0;
   // Takes no more messages until resume(): the client must wait.
   virtual void pause() noexcept = 0;

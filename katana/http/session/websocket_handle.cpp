@@ -12,6 +12,7 @@ SendOutcome WebSocketHandle::send(Bytes payload, MessageKind kind) const {
     WebSocketSession* const session = post_->find(slot_);
     return session != nullptr ? session->send(payload, kind) : SendOutcome::closed;
   }
+  if (!is_sendable(payload, kind)) return SendOutcome::not_utf8;
   Batch& batch = frame_message(payload, kind);
   batch.block().share();
   const SendOutcome outcome = post_->post({.slot = slot_, .block = &batch.block()});

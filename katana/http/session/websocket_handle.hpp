@@ -32,9 +32,10 @@ class WebSocketHandle {
   WebSocketHandle(std::shared_ptr<WebSocketPost> post, Slot slot) noexcept
       : post_(std::move(post)), slot_(slot) {}
 
-  // Any thread. `sent`: the reactor has the message; the client may still never get it.
+  // Any thread. `sent`: the reactor has the message; the client may still never get it. Text that
+  // is not UTF-8 is not sent.
   SendOutcome send(Bytes payload, MessageKind kind) const;
-  // REQUIRES UTF-8.
+  // not_utf8 if the text is not UTF-8.
   SendOutcome send_text(Bytes text) const { return send(text, MessageKind::text); }
   // Any bytes.
   SendOutcome send_binary(Bytes bytes) const { return send(bytes, MessageKind::binary); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "katana/base/system/check.hpp"
+#include "katana/base/text/utf8.hpp"
 #include "katana/http/session/topic.hpp"
 #include "katana/http/session/topics.hpp"
 #include "katana/http/session/websocket_session.hpp"
@@ -18,6 +19,10 @@ std::size_t bytes_of(const PostedJob& job) noexcept {
 }
 
 }  // namespace
+
+bool is_sendable(Bytes payload, MessageKind kind) noexcept {
+  return kind != MessageKind::text || is_utf8(payload);
+}
 
 Batch& frame_message(Bytes payload, MessageKind kind) {
   const auto opcode = kind == MessageKind::text ? ws::Opcode::text : ws::Opcode::binary;

@@ -114,6 +114,9 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
   std::vector<PostedJob> jobs_;
 };
 
+// False for text that is not UTF-8: no text message may have it (RFC 6455 §5.6).
+bool is_sendable(Bytes payload, MessageKind kind) noexcept;
+
 // Makes the bytes of a complete message of the server, which many queues may refer to.
 Batch& frame_message(Bytes payload, MessageKind kind);
 

@@ -328,9 +328,9 @@ SendOutcome WebSocketSession::note_full() noexcept {
 
 SendOutcome WebSocketSession::send(Bytes payload, MessageKind kind) noexcept {
   if (!may_send()) return SendOutcome::closed;
-  if (!queue_takes(payload.size()) || !machine_.send(opcode_of(kind), payload, carrier_.outbox())) {
-    return note_full();
-  }
+  if (!queue_takes(payload.size())) return note_full();
+  if (!is_sendable(payload, kind)) return SendOutcome::not_utf8;
+  if (!machine_.send(opcode_of(kind), payload, carrier_.outbox())) return note_full();
   ++share_.counters().messages_sent;
   flush_later();
   return SendOutcome::sent;

@@ -345,6 +345,21 @@ TEST_F(WebSocketSessionTest, a_handler_that_pauses_gets_the_rest_when_it_resumes
   expect_events({"text b"});
 }
 
+// RFC 6455 §5.6: a client would end the connection because of it.
+TEST_F(WebSocketSessionTest, text_that_is_not_utf8_is_not_sent) {
+  const auto link = open();
+  WebSocket& socket = *notes_.sockets.back();
+  const std::string cut = "caf\xc3";
+  const WebSocketHandle handle = socket.handle();
+  EXPECT_EQ(socket.send_text(cut), SendOutcome::not_utf8);
+  EXPECT_EQ(handle.send_text(cut), SendOutcome::not_utf8);
+  std::thread([&] { EXPECT_EQ(handle.send_text(cut), SendOutcome::not_utf8); }).join();
+  EXPECT_EQ(socket.send_binary(cut), SendOutcome::sent) << "other bytes are not text";
+  EXPECT_EQ(socket.send_text("caf\u00e9"), SendOutcome::sent);
+  turn();
+  EXPECT_EQ(frames(link), (Words{"binary " + cut, "text caf\u00e9"}));
+}
+
 // ---- from elsewhere ----------------------------------------------------------------------------
 
 TEST_F(WebSocketSessionTest, a_handle_sends_from_another_thread_and_knows_when_it_is_gone) {
@@ -455,6 +470,18 @@ TEST_F(WebSocketSessionTest, what_is_published_reaches_every_subscriber_from_one
   turn();
   EXPECT_EQ(topics.subscribers("news"), 0u);
   EXPECT_EQ(topics.publish("news", "three", MessageKind::text).subscribers, 0u);
+}
+
+TEST_F(WebSocketSessionTest, text_that_is_not_utf8_is_published_to_no_subscriber) {
+  Topics topics;
+  notes_.at_open = [&](WebSocket& socket) { (void)topics.subscribe(socket, "news"); };
+  const auto link = open();
+  const Published refused = topics.publish("news", "caf\xc3", MessageKind::text);
+  EXPECT_TRUE(refused.not_utf8);
+  EXPECT_EQ(refused.subscribers, 0u);
+  EXPECT_FALSE(topics.publish("news", "caf\xc3", MessageKind::binary).not_utf8);
+  turn();
+  EXPECT_EQ(frames(link), Words{"binary caf\xc3"});
 }
 
 TEST_F(WebSocketSessionTest, subscribers_that_go_leave_the_others_subscribed) {

@@ -64,6 +64,10 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     if (!*field) return Attempt::none();
     const auto token = credentials_of(**field, options_.scheme);
     if (!token) return Attempt::none();
+    if (options_.requires_tls && !request.client().is_secure()) {
+      return Attempt::of(std::unexpected(invalid_request(
+          "Tokens are taken by https only. Replace this one, since others may have read it.")));
+    }
     if (has_token_in(request.query())) return Attempt::of(std::unexpected(invalid_request()));
     return judge(*token);
   }
@@ -180,9 +184,9 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     if (options_.on_refused) options_.on_refused(refusal);
     return std::unexpected(unauthenticated(with_error("invalid_token"), "The token is invalid."));
   }
-  Reply invalid_request() const {
-    return problem(problem_types::malformed_credentials,
-                   "A request has its token once, in the field Authorization.")
+  Reply invalid_request(
+      Bytes why = "A request has its token once, in the field Authorization.") const {
+    return problem(problem_types::malformed_credentials, why)
         .with("WWW-Authenticate", with_error("invalid_request"));
   }
   Reply unavailable() const {

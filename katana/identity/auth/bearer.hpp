@@ -43,6 +43,10 @@ struct BearerOptions {
   std::string realm = {};                               // of the challenge; empty: "restricted"
   // The scheme in front of the token, ignoring case, and in the challenge. Some APIs use "Token".
   std::string scheme = "Bearer";
+  // Answers 400 to a token that comes neither by TLS nor by way of a trusted proxy that says https
+  // (RFC 6750 §5.3). By default such a token is taken: a proxy that is not known here may have
+  // ended TLS.
+  bool requires_tls = false;
   // The JSON pointer to the roles among the claims: "/roles", "/realm_access/roles".
   std::string roles = "/roles";
   std::string scopes = "/scope";  // text with spaces between scopes, or a list

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "katana/identity/auth/token_fixture_test.hpp"
+#include "katana/net/reactor/sleep.hpp"
 
 namespace katana::auth {
 namespace {
@@ -31,6 +32,75 @@ TEST_F(BearerTest, a_token_says_who_asks) {
   EXPECT_EQ(reply.status(), 200U) << reply;
   EXPECT_EQ(reply.content(), "token");
   EXPECT_EQ(reply.header("X-Who"), "ann");
+}
+
+// RFC 9110 §3.3: a proxy in front sends the requests of many users on one connection.
+TEST_F(BearerTest, users_of_one_connection_are_apart) {
+  for (const auto protocol : {testing::TestProtocol::http1, testing::TestProtocol::http2}) {
+    testing::TestOptions how;
+    how.protocol = protocol;
+    serve(
+        [&](Group& api) {
+          api.use(bearer(options()));
+          api.get("/who", &say_who);
+          api.get("/later/{ms}", [](FromContext<Principal> who, Path<int> ms) -> Task<Reply> {
+            co_await net::sleep_for(milliseconds(*ms));
+            co_return Reply::text(who->id());
+          });
+        },
+        how);
+    const auto of = [&](const std::string& id) {
+      jose::Claims said = claims();
+      said.subject = said.id = id;
+      return token(said);
+    };
+    const std::string ann = of("ann"), bob = of("bob");
+    EXPECT_EQ(get("/api/who", ann).header("X-Who"), "ann");
+    EXPECT_EQ(get("/api/who", bob).header("X-Who"), "bob");
+    EXPECT_EQ(server->get("/api/who").status(), 401U) << "the next one has no token";
+    EXPECT_EQ(get("/api/who", ann).header("X-Who"), "ann");
+    EXPECT_EQ(get("/api/who", "x").status(), 401U);
+    EXPECT_EQ(server->get("/api/who").status(), 401U);
+    EXPECT_EQ(server->connections(), 1U);
+    if (protocol != testing::TestProtocol::http2) continue;
+    const auto begin = [&](const std::string& path, const std::string& token) {
+      return server->begin("GET", path, {}, {{"Authorization", "Bearer " + token}});
+    };
+    auto slow = begin("/api/later/30", ann);
+    auto middle = begin("/api/later/20", bob);
+    auto quick = begin("/api/later/10", ann);
+    EXPECT_EQ(server->connections(), 1U);
+    EXPECT_EQ(quick.reply().content(), "ann");
+    EXPECT_EQ(middle.reply().content(), "bob");
+    EXPECT_EQ(slow.reply().content(), "ann");
+  }
+}
+
+// RFC 6750 §5.3
+TEST_F(BearerTest, a_token_without_tls_is_refused_where_tls_is_required) {
+  auto given = options();
+  given.requires_tls = true;
+  testing::TestOptions how;
+  how.http.trusted_proxies = {*Network::parse("0.0.0.0/0"), *Network::parse("::/0")};
+  how.http.forwarded = http::ForwardedFields::x_forwarded;
+  serve(
+      [&](Group& api) {
+        api.use(bearer(given));
+        api.get("/who", &say_who);
+      },
+      how);
+  const auto by = [&](const std::string& scheme) {
+    return server->get("/api/who", {{"Authorization", "Bearer " + token()},
+                                    {"X-Forwarded-For", "192.0.2.7"},
+                                    {"X-Forwarded-Proto", scheme}});
+  };
+  EXPECT_EQ(by("https").status(), 200U);
+  const auto refused = by("http");
+  EXPECT_EQ(refused.status(), 400U);
+  EXPECT_EQ(refused.header("WWW-Authenticate"), R"(Bearer error="invalid_request")");
+  EXPECT_NE(refused.content().find("by https only"), std::string::npos);
+  EXPECT_EQ(get("/api/who", token()).status(), 400U);
+  EXPECT_EQ(server->get("/api/who").status(), 401U) << "there is no token to protect";
 }
 
 TEST_F(BearerTest, a_reply_to_somebody_is_not_for_caches_unless_the_handler_says_so) {
@@ -126,7 +196,7 @@ TEST_F(BearerTest, a_kept_token_ends_with_its_key) {
   serve_with(options());
   const std::string good = token();
   EXPECT_EQ(get("/api/who", good).status(), 200U);
-  const auto next = key_of("fedcba9876543210fedcba9876543210", "2");
+  const auto next = key_of("b17c03e9d5a84f26c0318e7fd64a92b5", "2");
   keys->replace({next.verification_key()});
   EXPECT_EQ(get("/api/who", good).status(), 401U);
   EXPECT_EQ(log.back().reason, jose::Reason::unknown_key);

@@ -249,7 +249,7 @@ class BearerBoundaries : public AuthBoundaries {
   unsigned with_token(const std::string& token) { return with_authorization("Bearer " + token); }
 
   const jose::SigningKey key_ =
-      *jose::SigningKey::from_secret(jose::Algorithm::hs256, "0123456789abcdef0123456789abcdef");
+      *jose::SigningKey::from_secret(jose::Algorithm::hs256, "4f8a61c0d97be2350a6f18c4e7d29b53");
   const std::shared_ptr<CountedKeys> keys_ =
       std::make_shared<CountedKeys>(TokenKeys::Set{key_.verification_key()});
   std::vector<jose::Reason> refusals_;

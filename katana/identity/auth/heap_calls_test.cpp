@@ -14,7 +14,7 @@ class AuthHeapCalls : public HeapCallsTest {};
 
 TEST_F(AuthHeapCalls, a_kept_token_and_a_policy_make_none) {
   const auto key =
-      *jose::SigningKey::from_secret(jose::Algorithm::hs256, "0123456789abcdef0123456789abcdef");
+      *jose::SigningKey::from_secret(jose::Algorithm::hs256, "4f8a61c0d97be2350a6f18c4e7d29b53");
   const std::string token = *jose::sign_jwt(
       key, {.subject = "ann", .expires_at = current_time() + std::chrono::hours(1)});
   const Service service = make_service([&](Router& router) {

@@ -21,10 +21,24 @@ std::string joined(const std::vector<Policy>& all, Bytes word) {
   return all.size() == 1 ? words : "(" + words + ")";
 }
 
+// RFC 6749 §3.3: the challenge to a token that lacks the scope names it.
+bool is_scope(Bytes name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return c > ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+}
+
+// The first mistake of the policies.
+std::string mistake_of(const std::vector<Policy>& all) {
+  const auto found =
+      std::ranges::find_if(all, [](const Policy& each) { return !each.mistake().empty(); });
+  return found != all.end() ? found->mistake() : std::string();
+}
+
 }  // namespace
 
-Policy::Policy(std::string words, std::function<bool(const Principal&)> test)
-    : Policy(Parts{std::move(words), std::move(test), {}}) {}
+Policy::Policy(std::string words, std::function<bool(const Principal&)> test, std::string wrong)
+    : Policy(Parts{std::move(words), std::move(test), {}, std::move(wrong)}) {}
 
 Policy authenticated() {
   return {"authenticated", [](const Principal&) { return true; }};
@@ -38,8 +52,17 @@ Policy role(std::string name) {
 
 Policy scope(std::string name) {
   std::string words = fmt::format("scope '{}'", name);
-  return Policy(Policy::Parts{
-      std::move(words), [name](const Principal& who) { return who.has_scope(name); }, {name}});
+  std::string mistake;
+  if (!is_scope(name)) {
+    mistake = fmt::format(
+        "scope {:?} is none: give visible ASCII characters without '\"', '\\' and spaces "
+        "(RFC 6749 §3.3)",
+        name);
+  }
+  return Policy(Policy::Parts{std::move(words),
+                              [name](const Principal& who) { return who.has_scope(name); },
+                              {name},
+                              std::move(mistake)});
 }
 
 Policy claim(std::string name, container::Value value) {
@@ -53,7 +76,7 @@ Policy claim(std::string name, container::Value value) {
 
 Policy all_of(std::vector<Policy> all) {
   KATANA_REQUIRE(!all.empty());
-  Policy::Parts parts = {joined(all, "and"), {}, {}};
+  Policy::Parts parts = {joined(all, "and"), {}, {}, mistake_of(all)};
   for (const Policy& each : all) {
     parts.scopes.insert(parts.scopes.end(), each.scopes().begin(), each.scopes().end());
   }
@@ -66,15 +89,18 @@ Policy all_of(std::vector<Policy> all) {
 Policy any_of(std::vector<Policy> all) {
   KATANA_REQUIRE(!all.empty());
   std::string words = joined(all, "or");
-  return {std::move(words), [all = std::move(all)](const Principal& who) {
-            return std::ranges::any_of(all, [&](const Policy& each) { return each.allows(who); });
-          }};
+  std::string wrong = mistake_of(all);
+  auto test = [all = std::move(all)](const Principal& who) {
+    return std::ranges::any_of(all, [&](const Policy& each) { return each.allows(who); });
+  };
+  return {std::move(words), std::move(test), std::move(wrong)};
 }
 
 Policy not_(Policy policy) {
   std::string words = "not " + policy.words();
-  return {std::move(words),
-          [policy = std::move(policy)](const Principal& who) { return !policy.allows(who); }};
+  std::string wrong = policy.mistake();
+  auto test = [policy = std::move(policy)](const Principal& who) { return !policy.allows(who); };
+  return {std::move(words), std::move(test), std::move(wrong)};
 }
 
 Reply forbidden(const Principal& who, const Policy& policy) {
@@ -96,11 +122,13 @@ Reply forbidden(const Principal& who, const Policy& policy) {
 
 Middleware require(Policy policy) {
   SecurityDocumentation words = {.schemes = {}, .scopes = policy.scopes(), .decides = true};
+  std::string mistake = policy.mistake();
   auto decide = [policy = std::move(policy)](FromContext<Principal> who) -> std::optional<Reply> {
     if (policy.allows(*who)) return std::nullopt;
     return forbidden(*who, policy);
   };
-  return {.security = std::make_shared<const SecurityDocumentation>(std::move(words)),
+  return {.mistake = std::move(mistake),
+          .security = std::make_shared<const SecurityDocumentation>(std::move(words)),
           .function = katana::detail::make_middleware_function(std::move(decide)),
           .phase = Phase::identity};
 }

@@ -44,8 +44,9 @@ namespace katana::auth {
 
 class Policy {
  public:
-  // Makes a policy of a function. `words` are for messages: "works on Mondays".
-  Policy(std::string words, std::function<bool(const Principal&)> test);
+  // Makes a policy of a function. `words` are for messages: "works on Mondays". `wrong`: see
+  // mistake().
+  Policy(std::string words, std::function<bool(const Principal&)> test, std::string wrong = {});
 
   // True if the policy allows this principal.
   bool allows(const Principal& who) const { return parts_->test(who); }
@@ -53,6 +54,8 @@ class Policy {
   const std::string& words() const noexcept { return parts_->words; }
   // The scopes that it always requires.
   const std::vector<std::string>& scopes() const noexcept { return parts_->scopes; }
+  // The mistake in a name, which Router::build() reports; empty: none.
+  const std::string& mistake() const noexcept { return parts_->mistake; }
 
  private:
   friend Policy scope(std::string name);
@@ -61,6 +64,7 @@ class Policy {
     std::string words;
     std::function<bool(const Principal&)> test;
     std::vector<std::string> scopes;
+    std::string mistake;
   };
   explicit Policy(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
 
@@ -70,6 +74,8 @@ class Policy {
 // Allows any request with a Principal.
 Policy authenticated();
 Policy role(std::string name);
+// `name`: visible ASCII without quotes, backslashes and spaces (RFC 6749 §3.3, RFC 6750 §3). With
+// another name Router::build() fails.
 Policy scope(std::string name);
 // Allows a principal with this claim and value.
 Policy claim(std::string name, container::Value value);

@@ -1,5 +1,6 @@
 #include "katana/identity/auth/policy.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "katana/identity/auth/token_fixture_test.hpp"
@@ -104,6 +105,23 @@ TEST_F(PolicyTest, a_policy_without_a_principal_in_front_of_it_does_not_build) {
   const auto built = std::move(router).build();
   ASSERT_FALSE(built);
   EXPECT_TRUE(built.error().describe().contains("Principal")) << built.error().describe();
+}
+
+// RFC 6750 §3: the name stands in a quoted string of the challenge, and spaces divide names.
+TEST_F(PolicyTest, a_scope_that_a_challenge_cannot_name_does_not_build) {
+  const auto mistake_with = [this](const Policy& policy) {
+    Router router;
+    router.use(bearer(options())).use(require(policy)).get("/", [] { return Reply(204); });
+    const auto service = std::move(router).build();
+    return service ? std::string() : service.error().describe();
+  };
+  for (const std::string name : {"", "a b", "a\"b", "a\\b", "a\tb", "a\x7f", "caf\xc3\xa9"}) {
+    for (const Policy& policy : {scope(name), not_(scope(name)), any_of({role("x"), scope(name)}),
+                                 all_of({role("x"), scope(name)})}) {
+      EXPECT_THAT(mistake_with(policy), ::testing::HasSubstr("RFC 6749")) << name;
+    }
+  }
+  EXPECT_EQ(mistake_with(scope("!#[]^~a:b/c")), "");
 }
 
 TEST_F(PolicyTest, a_resource_has_a_policy_of_its_own) {

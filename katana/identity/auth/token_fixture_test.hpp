@@ -27,11 +27,11 @@ class TokenTest : public ::testing::Test {
   }
   // `add` gets the group of the routes below /api.
   template <class Add>
-  void serve(Add add) {
+  void serve(Add add, testing::TestOptions how = {}) {
     Router router;
     Group api = router.group("/api");
     add(api);
-    server = std::make_unique<testing::TestServer>(std::move(router).build());
+    server = std::make_unique<testing::TestServer>(std::move(router).build(), std::move(how));
   }
   static Reply say_who(FromContext<Principal> who) {
     return Reply::text(name_of(who->method())).with("X-Who", who->id());
@@ -51,7 +51,7 @@ class TokenTest : public ::testing::Test {
     return server->get(target, {{"Authorization", "Bearer " + token}});
   }
 
-  jose::SigningKey key = key_of("0123456789abcdef0123456789abcdef", "1");
+  jose::SigningKey key = key_of("4f8a61c0d97be2350a6f18c4e7d29b53", "1");
   std::shared_ptr<TokenKeys> keys =
       std::make_shared<TokenKeys>(TokenKeys::Set{key.verification_key()});
   std::vector<jose::Refusal> log;

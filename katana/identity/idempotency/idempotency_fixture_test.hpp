@@ -30,6 +30,7 @@ class TroubledStore final : public Store {
     last_lease = lease;
     Result<Claimed> claimed = co_await memory.claim(claim, lease);
     co_await net::sleep_for(claims_late);
+    if (claimed && !claimed->reply.empty() && !garbage.empty()) claimed->reply = garbage;
     co_return claimed;
   }
   Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) override {
@@ -44,6 +45,7 @@ class TroubledStore final : public Store {
   MemoryStore memory;
   Duration claim_takes = {}, keep_takes = {}, last_lease = {};
   Duration claims_late = {};  // delay of the answer after a claim
+  std::string garbage = {};   // stands in place of kept replies
   bool claims_fail = false, keeps_fail = false, keeps_throw = false;
   bool loses_keys = false;  // loses to another request before the reply is kept
 };
@@ -111,6 +113,10 @@ class OrdersTest : public ::testing::Test {
     group.post("/held-pieces", [this](Request, ReplyWriter) -> Task<void> {
       ++begun;
       co_await net::sleep_for(seconds(10));
+    });
+    group.post("/self", [](FromContext<IdempotentRequest> request) {
+      request->note_kept();
+      return Reply::text(format_text("{} ms", request->kept().count_ms()));
     });
     group.post("/key", [](FromContext<IdempotentRequest> request) {
       return Reply::text(Text(request->has_key() ? "key" : "none"));

@@ -31,6 +31,21 @@ TEST(IdempotencyKey, is_a_string_of_structured_fields) {
   }
 }
 
+// The fields of a head follow one another in one buffer.
+TEST(IdempotencyKey, is_read_up_to_the_end_of_its_field) {
+  const Bytes head = "\"abc\";de=f, \"x\"";
+  EXPECT_FALSE(parse_key(head.substr(0, 4), false)) << "the quote behind it is another field's";
+  EXPECT_EQ(parse_key(head.substr(0, 7), false), "abc");
+  EXPECT_EQ(parse_key(head.substr(0, 10), false), "abc");
+}
+
+TEST(IdempotencyKey, with_malformed_parameters_is_none) {
+  for (const Bytes value : {R"("k";a=1;B)", R"("k";a=1 x)", R"("k";a=1,b)", R"("k";a=1\)",
+                            R"("k";a="x"y)", R"("k"x;a)"}) {
+    EXPECT_FALSE(parse_key(value, false)) << value;
+  }
+}
+
 TEST(IdempotencyKey, without_quotes_is_taken_where_it_is_allowed) {
   EXPECT_EQ(parse_key("8e03978e", true), "8e03978e");
   EXPECT_EQ(parse_key("\"8e03978e\"", true), "8e03978e");
@@ -407,6 +422,25 @@ TEST_F(OrdersTest, a_reply_without_its_content_is_not_repeated_and_the_request_n
   EXPECT_EQ(post("/plain").status(), 409u);
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(statistics().without_reply, 3u);
+}
+
+TEST_F(OrdersTest, a_kept_reply_that_cannot_be_read_is_not_sent_and_the_request_not_repeated) {
+  EXPECT_EQ(post().status(), 201u);
+  store->garbage = "garbage";
+  EXPECT_EQ(post().status(), 409u);
+  EXPECT_EQ(calls, 1);
+  store->garbage.clear();
+  EXPECT_EQ(post().status(), 201u);
+}
+
+// As with a database, where the reply is kept in the transaction of the handler.
+TEST_F(OrdersTest, a_handler_that_keeps_its_reply_itself_has_lost_no_key) {
+  options.kept = seconds(77);
+  store->loses_keys = true;
+  EXPECT_EQ(post("/self").content(), "77000 ms");
+  EXPECT_EQ(statistics().lost, 0u);
+  EXPECT_EQ(post("/plain", "\"other\"").status(), 201u);
+  EXPECT_EQ(statistics().lost, 1u);
 }
 
 // ---- options ----

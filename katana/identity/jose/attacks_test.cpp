@@ -14,7 +14,7 @@ namespace katana::jose {
 namespace {
 
 constexpr Timestamp now = Timestamp(std::chrono::seconds(1'800'000'000));
-constexpr Bytes secret = "0123456789abcdef0123456789abcdef";
+constexpr Bytes secret = "4f8a61c0d97be2350a6f18c4e7d29b53";
 
 std::vector<VerificationKey> keys_of(Bytes jwk, Algorithm algorithm) {
   return {*read_jwk(jwk, {algorithm})};
@@ -269,6 +269,37 @@ TEST(TokenAttack, a_refusal_shows_nothing_that_could_forge_a_line_of_the_log) {
   ASSERT_FALSE(refused.has_value());
   for (const char c : refused.error().describe()) EXPECT_GE(c, ' ');
   EXPECT_EQ(shown(std::string(100, 'a')).size(), 64 + 2 + Bytes("…").size());
+}
+
+TEST(TokenAttack, a_header_that_is_no_object_is_refused) {
+  for (const Bytes header : {"[]", "5", "null", R"("HS256")"}) {
+    EXPECT_EQ(reason_of(token_of(header, "{}"), secret_keys()), Reason::malformed_header) << header;
+  }
+}
+
+TEST(TokenAttack, a_key_without_an_id_is_tried_for_every_id) {
+  const std::string token = token_of(R"({"alg":"HS256","kid":"any"})", "{}");
+  EXPECT_TRUE(verify_jws(token, secret_keys()).has_value());
+}
+
+TEST(TokenAttack, one_right_key_suffices_wherever_it_stands) {
+  const auto right = *VerificationKey::from_secret(Algorithm::hs256, secret);
+  const auto wrong = *VerificationKey::from_secret(Algorithm::hs256, std::string(32, 'x'));
+  const std::string token = token_of(R"({"alg":"HS256"})", "{}");
+  for (const std::vector<VerificationKey>& keys :
+       {std::vector{right, wrong}, std::vector{wrong, right}, std::vector{wrong, right, wrong}}) {
+    EXPECT_TRUE(verify_jws(token, keys).has_value());
+  }
+}
+
+TEST(TokenAttack, a_refusal_has_a_detail_only_if_there_is_one) {
+  EXPECT_FALSE(Refusal{Reason::malformed}.describe().contains(": "));
+  EXPECT_TRUE((Refusal{Reason::malformed, "why"}).describe().ends_with(": why"));
+  const auto token =
+      verify_jwt(token_of(R"({"alg":"HS256"})", R"({"aud":[]})"), secret_keys(), {}, now);
+  ASSERT_FALSE(token);
+  EXPECT_TRUE(token.error().describe().contains("aud is an empty list"))
+      << token.error().describe();
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 const SigningKey& signing_key() {
   static const SigningKey key =
-      *SigningKey::from_secret(Algorithm::hs256, "0123456789abcdef0123456789abcdef");
+      *SigningKey::from_secret(Algorithm::hs256, "4f8a61c0d97be2350a6f18c4e7d29b53");
   return key;
 }
 

@@ -231,7 +231,7 @@ Result<std::shared_ptr<const detail::Signer>> JwkReader::signer(const Object& jw
   if (*type == "oct") {
     auto secret = octets_of(jwk, "k");
     if (!secret) return std::unexpected(std::move(secret.error()));
-    auto made = detail::make_signer(*algorithm, Bytes(*secret));
+    auto made = detail::make_signer(*algorithm, Bytes(*secret), with_private_part);
     erase_secret(*secret);
     return made;
   }

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
 #include "katana/base/values/base64.hpp"
+#include "katana/base/values/secrets.hpp"
 #include "katana/identity/jose/vectors_test.hpp"
 
 namespace katana::jose {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string pem_of(EVP_PKEY* key, bool is_private) {
   const detail::OwnedBio to(BIO_new(BIO_s_mem()));
@@ -58,6 +61,45 @@ TEST(JwkTest, a_secret_shorter_than_its_hash_is_refused) {
   EXPECT_TRUE(VerificationKey::from_secret(Algorithm::hs256, std::string(32, 'a')).has_value());
   EXPECT_FALSE(VerificationKey::from_secret(Algorithm::hs512, std::string(63, 'a')).has_value());
   EXPECT_FALSE(VerificationKey::from_secret(Algorithm::hs256, std::string(1025, 'a')).has_value());
+}
+
+// RFC 8725 §3.5: who signs chooses the secret. A secret that others have chosen can only be taken.
+TEST(JwkTest, a_password_signs_nothing) {
+  const std::string passwords[] = {
+      std::string(32, 'a'),
+      "abcdefgabcdfegabcdgfeabcdefgabcd",     // seven different characters
+      "0123456789abcdef0123456789abcdef",     // repeats itself
+      "0123456789ABCDEF-0123456789ABCDEF-0",  // the same, cut
+      "Correct Horse 7 Battery Staple 42",
+      "Correct\tHorse7BatteryStaple42-99-1",
+      "correct-horse-battery-staple-again",
+      "CORRECT-HORSE-BATTERY-STAPLE-AGAIN",
+      "3141592653589793238462643383279502",
+      "\u00fcber-gr\u00fc\u00dfe-aus-dem-s\u00fcden-alle-zeit",
+  };
+  for (const std::string& password : passwords) {
+    const auto key = SigningKey::from_secret(Algorithm::hs256, password);
+    ASSERT_FALSE(key) << password;
+    EXPECT_THAT(key.error().describe(), HasSubstr("openssl rand"));
+    EXPECT_THAT(key.error().describe(), Not(HasSubstr(password)));
+    const std::string jwk =
+        R"({"kty":"oct","alg":"HS256","k":")" + encode_base64url(password) + "\"}";
+    EXPECT_FALSE(read_private_jwk(jwk, {Algorithm::hs256})) << password;
+    EXPECT_TRUE(read_jwk(jwk, {Algorithm::hs256})) << password;
+    EXPECT_TRUE(VerificationKey::from_secret(Algorithm::hs256, password)) << password;
+  }
+}
+
+TEST(JwkTest, random_text_and_random_bytes_sign) {
+  for (int round = 0; round < 1000; ++round) {
+    const std::string octets = random_octets(32);
+    std::string digits;
+    for (const char c : octets) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    for (const std::string& text :
+         {octets, digits, encode_base64(octets), encode_base64url(octets)}) {
+      ASSERT_TRUE(SigningKey::from_secret(Algorithm::hs256, text)) << digits;
+    }
+  }
 }
 
 TEST(JwkTest, a_key_fits_its_algorithm_or_is_refused) {
@@ -215,6 +257,56 @@ TEST(JwkTest, a_set_without_a_usable_key_is_an_error) {
                            R"({"keys":[{"kty":"oct","k":"AAAA"}]})"}) {
     EXPECT_FALSE(read_jwk_set(json, asymmetric_algorithms()).has_value()) << json;
   }
+}
+
+TEST(JwkTest, a_member_of_another_type_is_named) {
+  EXPECT_THAT(words_of(R"({"kty":"oct","alg":"HS256","k":5})", {Algorithm::hs256}),
+              HasSubstr("'k' is no string"));
+  EXPECT_THAT(words_of(R"({"kty":"RSA","alg":"RS256","e":"AQAB"})"),
+              HasSubstr("'n' is missing or no base64url"));
+  std::string jwk(vectors::rfc7515_rsa);
+  jwk.insert(1, R"("kid":5,)");
+  EXPECT_THAT(words_of(jwk), HasSubstr("'kid' is no string"));
+  EXPECT_THAT(words_of("[]"), HasSubstr("is an object of JSON"));
+}
+
+TEST(JwkTest, a_PEM_that_is_none_or_of_another_kind_is_named) {
+  const auto words = [](const auto& key) { return key ? "" : key.error().describe(); };
+  EXPECT_THAT(words(SigningKey::from_pem(Algorithm::rs256, "garbage")),
+              HasSubstr("no PEM of a private key"));
+  EXPECT_THAT(words(VerificationKey::from_pem(Algorithm::rs256, "garbage")),
+              HasSubstr("no PEM of a public key"));
+  const detail::OwnedKey rsa(EVP_RSA_gen(2048));
+  EXPECT_THAT(words(SigningKey::from_pem(Algorithm::es256, pem_of(rsa.get(), true))),
+              HasSubstr("takes an elliptic curve key"));
+  EXPECT_THAT(words(SigningKey::from_pem(Algorithm::eddsa, pem_of(rsa.get(), true))),
+              HasSubstr("takes an Ed25519 or Ed448 key"));
+}
+
+// Its group has a name, and is no curve.
+TEST(JwkTest, a_key_of_a_finite_field_is_no_key_of_a_curve) {
+  const detail::OwnedKeyContext maker(EVP_PKEY_CTX_new_from_name(nullptr, "DH", nullptr));
+  ASSERT_EQ(EVP_PKEY_keygen_init(maker.get()), 1);
+  char group[] = "ffdhe2048";
+  const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string("group", group, 0),
+                                   OSSL_PARAM_construct_end()};
+  ASSERT_EQ(EVP_PKEY_CTX_set_params(maker.get(), parameters), 1);
+  EVP_PKEY* made = nullptr;
+  ASSERT_EQ(EVP_PKEY_generate(maker.get(), &made), 1);
+  const detail::OwnedKey key(made);
+  const auto refused = VerificationKey::from_pem(Algorithm::es256, pem_of(key.get(), false));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().describe(), HasSubstr("takes an elliptic curve key"));
+}
+
+TEST(JwkTest, a_key_on_Ed448_signs) {
+  const detail::OwnedKey made(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED448"));
+  const auto key = SigningKey::from_pem(Algorithm::eddsa, pem_of(made.get(), true));
+  ASSERT_TRUE(key) << key.error().describe();
+  const auto signature = key->sign("input");
+  ASSERT_TRUE(signature);
+  EXPECT_TRUE(key->verification_key().verify("input", *signature));
+  EXPECT_FALSE(key->verification_key().verify("other", *signature));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr Timestamp at(std::int64_t seconds_from_now) {
 
 class JwtTest : public testing::Test {
  protected:
-  static constexpr Bytes secret = "0123456789abcdef0123456789abcdef";
+  static constexpr Bytes secret = "4f8a61c0d97be2350a6f18c4e7d29b53";
   SigningKey key_ = *SigningKey::from_secret(Algorithm::hs256, secret, "1");
   std::array<VerificationKey, 1> keys_ = {key_.verification_key()};
   TokenRules rules_ = {.issuers = {"https://id.example"}, .audiences = {"orders"}};
@@ -133,6 +133,15 @@ TEST_F(JwtTest, without_a_subject_it_is_refused_unless_the_rules_say_so) {
   EXPECT_EQ(reason(), Reason::missing_claim);
   rules_.is_subject_required = false;
   EXPECT_TRUE(is_good());
+}
+
+// Tokens are then to be used a while before their end.
+TEST_F(JwtTest, a_leeway_below_zero_shortens_their_life_and_asks_for_no_time_of_issue) {
+  rules_.leeway = seconds(-10);
+  claims_.issued_at.reset();
+  EXPECT_TRUE(is_good());
+  claims_.expires_at = at(10);
+  EXPECT_EQ(reason(), Reason::expired);
 }
 
 TEST_F(JwtTest, times_may_have_a_fraction) {

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <optional>
+#include <set>
 
 #include "katana/base/crypto/digest.hpp"
 #include "katana/base/system/check.hpp"
+#include "katana/base/text/utf8.hpp"
 #include "katana/base/values/base64.hpp"
 #include "katana/data/container/json_write.hpp"
 
@@ -104,6 +106,30 @@ std::unexpected<Error> no_pem(Bytes what) {
               fmt::format("no PEM of a {} key: {}", what, detail::last_error()));
 }
 
+// True if the text is made of copies of its beginning, the last of which may be cut.
+bool repeats_itself(Bytes text) {
+  for (std::size_t period = 1; period <= text.size() / 2; ++period) {
+    if (text.substr(period) == text.substr(0, text.size() - period)) return true;
+  }
+  return false;
+}
+
+// True for a text that a person may have thought of, which guesses find (RFC 8725 §3.5). Random
+// bytes are no UTF-8. Random text is base64, base32 or hexadecimal: it has letters of both cases,
+// or letters and digits, and no spaces.
+bool looks_like_password(Bytes secret) {
+  constexpr std::size_t different_min = 8;  // 32 random hexadecimal digits have 13 or 14
+  if (std::set<char>(secret.begin(), secret.end()).size() < different_min) return true;
+  if (repeats_itself(secret)) return true;
+  if (!is_utf8(secret)) return false;
+  const auto has = [secret](Bytes characters) {
+    return secret.find_first_of(characters) != Bytes::npos;
+  };
+  const int kinds = int{has("abcdefghijklmnopqrstuvwxyz")} +
+                    int{has("ABCDEFGHIJKLMNOPQRSTUVWXYZ")} + int{has("0123456789")};
+  return kinds < 2 || has(" \t\r\n");
+}
+
 // A key with a password is refused, not asked for at the terminal.
 int refuse_password(char*, int, int, void*) { return -1; }
 
@@ -132,7 +158,7 @@ Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, OwnedKey 
   return std::make_shared<const Signer>(algorithm, std::move(key), has_private_part);
 }
 
-Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, Bytes secret) {
+Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, Bytes secret, bool signs) {
   if (family_of(algorithm) != Family::hmac) {
     return fail(Code::invalid_argument,
                 fmt::format("{} takes a key pair, not a secret", name_of(algorithm)));
@@ -143,6 +169,15 @@ Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, Bytes sec
         fmt::format("{} takes a secret of {} to {} bytes (RFC 7518 §3.2), and this one "
                     "has {}",
                     name_of(algorithm), hash_bytes(algorithm), secret_bytes_max, secret.size()));
+  }
+  if (signs && looks_like_password(secret)) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format(
+            "{} signs with a secret that is a password, has white space or repeats itself "
+            "(RFC 8725 §3.5). Make it of random bytes, such as by `openssl rand -hex 32`, without "
+            "a line end",
+            name_of(algorithm)));
   }
   return std::make_shared<const Signer>(algorithm, SecretText(secret));
 }
@@ -160,7 +195,7 @@ Result<VerificationKey> VerificationKey::from_pem(Algorithm algorithm, Bytes pem
 
 Result<VerificationKey> VerificationKey::from_secret(Algorithm algorithm, Bytes secret,
                                                      std::string id) {
-  auto signer = detail::make_signer(algorithm, secret);
+  auto signer = detail::make_signer(algorithm, secret, false);
   if (!signer) return std::unexpected(std::move(signer.error()));
   return VerificationKey(*std::move(signer), std::move(id));
 }
@@ -192,7 +227,7 @@ Result<SigningKey> SigningKey::from_pem(Algorithm algorithm, Bytes pem, std::str
 }
 
 Result<SigningKey> SigningKey::from_secret(Algorithm algorithm, Bytes secret, std::string id) {
-  auto signer = detail::make_signer(algorithm, secret);
+  auto signer = detail::make_signer(algorithm, secret, true);
   if (!signer) return std::unexpected(std::move(signer.error()));
   return SigningKey(*std::move(signer), std::move(id));
 }

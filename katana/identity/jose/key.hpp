@@ -70,6 +70,9 @@ class SigningKey {
  public:
   // Reads a private key as PEM without a password (`BEGIN PRIVATE KEY`).
   static Result<SigningKey> from_pem(Algorithm algorithm, Bytes pem, std::string id = {});
+  // Refuses a secret that looks like a password (RFC 8725 §3.5). Such a secret has few different
+  // bytes, repeats itself, has spaces, or is text of one kind of character. Use random bytes.
+  // Private JWKs have the same rule.
   static Result<SigningKey> from_secret(Algorithm algorithm, Bytes secret, std::string id = {});
 
   // The algorithm of the key.
@@ -95,7 +98,8 @@ namespace detail {
 // Both check first that key and algorithm fit.
 Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, OwnedKey key,
                                                   bool has_private_part);
-Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, Bytes secret);
+// `signs`: the secret makes signatures, and may not look like a password.
+Result<std::shared_ptr<const Signer>> make_signer(Algorithm algorithm, Bytes secret, bool signs);
 
 }  // namespace detail
 }  // namespace katana::jose

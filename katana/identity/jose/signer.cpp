@@ -228,17 +228,17 @@ std::string Signer::sign(Bytes input) const {
   if (family == Family::hmac) return mac_of(input, *with);
   std::string signature(static_cast<std::size_t>(EVP_PKEY_get_size(key_.get())), '\0');
   std::size_t size = signature.size();
-  bool done = false;
-  if (family == Family::eddsa) {
-    done = EVP_DigestSignInit(with->hash.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
-           EVP_DigestSign(with->hash.get(), octets(signature), &size, octets(input),
-                          input.size()) == 1;
-  } else {
+  const auto is_signed = [&] {
+    if (family == Family::eddsa) {
+      return EVP_DigestSignInit(with->hash.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
+             EVP_DigestSign(with->hash.get(), octets(signature), &size, octets(input),
+                            input.size()) == 1;
+    }
     const Hash made = hash(input, algorithm_, with->hash.get());
-    done = EVP_PKEY_sign(with->signing.get(), octets(signature), &size, made.octets.data(),
+    return EVP_PKEY_sign(with->signing.get(), octets(signature), &size, made.octets.data(),
                          made.size) == 1;
-  }
-  if (!done) return {};
+  };
+  if (!is_signed()) return {};
   signature.resize(size);
   if (family == Family::ecdsa) return halves_of(signature, coordinate_bytes(algorithm_));
   return signature;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace katana::sessions {
 namespace {
@@ -24,6 +25,14 @@ TEST(SealedCookie, has_the_record_and_the_size_that_was_said) {
   EXPECT_EQ(encode_session(*opened), encode_session(record));
   const auto other = CookieSealer::make(std::array{std::string(32, 'k')}, "__Host-other");
   EXPECT_FALSE(other->open(value));
+}
+
+TEST(SealedCookie, is_sealed_with_at_least_one_key_and_no_more_than_are_tried) {
+  EXPECT_FALSE(CookieSealer::make({}, "session"));
+  const std::vector<std::string> most(CookieSealer::keys_max, std::string(32, 'k'));
+  EXPECT_TRUE(CookieSealer::make(most, "session"));
+  const std::vector<std::string> more(CookieSealer::keys_max + 1, std::string(32, 'k'));
+  EXPECT_FALSE(CookieSealer::make(more, "session"));
 }
 
 }  // namespace

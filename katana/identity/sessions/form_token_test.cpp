@@ -156,6 +156,11 @@ TEST(FormTokenText, without_a_secret_or_without_a_text_is_none) {
   EXPECT_FALSE(detail::is_token_of("*", ""));
 }
 
+TEST_P(FormTokens, are_missing_in_a_form_that_cannot_be_read) {
+  EXPECT_EQ(status_with("csrf_token=%zz", {form_type_}), 403u);
+  EXPECT_EQ(status_with("csrf_token=" + token_, {{"Content-Type", "text/plain"}}), 403u);
+}
+
 TEST(FormTokensInStore, of_visitors_alone_leave_the_store_empty) {
   const auto store = std::make_shared<MemorySessionStore>();
   testing::TestServer server(service(store, false));

@@ -30,6 +30,14 @@ class LoginPageTest : public ::testing::Test {
       if (!in) co_return std::unexpected(in.error());
       co_return Reply(204);
     });
+    // 401 of a program, without a field for caches.
+    router.group("/own")
+        .use(login_page({.path = "/login"}))
+        .get("/{rest...}", [](Path<std::string>) {
+          Reply reply(401);
+          reply.add_field("WWW-Authenticate", "Cookie").add_field("X-Trace", "7").close();
+          return reply;
+        });
     Group account = router.group("/account");
     account.use(sessions->require_login({.path = "/login"}));
     account.any("/{rest...}", [](Path<std::string>) { return Reply::text("account"); });
@@ -50,6 +58,16 @@ TEST_F(LoginPageTest, a_browser_is_sent_to_the_page_with_the_way_back) {
   EXPECT_NE(reply.header("Vary").value_or("").find("Accept"), std::string::npos);
   EXPECT_NE(reply.header("Cache-Control").value_or("").find("no-store"), std::string::npos);
   EXPECT_EQ(reply.content(), "");
+}
+
+TEST_F(LoginPageTest, the_way_keeps_what_the_refusal_had_but_for_the_challenge) {
+  const testing::TestReply reply = open("/own/~ann-1_2.x");
+  EXPECT_EQ(reply.status(), 303u);
+  EXPECT_EQ(reply.header("Location"), "/login?return_to=/own/~ann-1_2.x");
+  EXPECT_EQ(reply.header("X-Trace"), "7");
+  EXPECT_EQ(reply.header("Cache-Control"), "no-store");
+  EXPECT_FALSE(reply.header("WWW-Authenticate"));
+  EXPECT_EQ(reply.header("Connection"), "close");
 }
 
 TEST_F(LoginPageTest, everything_else_stays_401) {
@@ -83,7 +101,8 @@ TEST_F(LoginPageTest, the_way_back_is_never_another_host) {
 }
 
 TEST_F(LoginPageTest, a_page_without_a_path_does_not_build) {
-  for (const char* const path : {"", "login", "//evil.example", "http://id.example"}) {
+  for (const char* const path :
+       {"", "login", "//evil.example", "http://id.example", "/a\x7f", "/a b"}) {
     Router router;
     router.use(login_page({.path = path}));
     EXPECT_FALSE(std::move(router).build()) << path;

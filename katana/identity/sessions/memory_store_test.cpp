@@ -110,6 +110,15 @@ TEST(MemoryStore, counts_every_byte_and_gives_all_of_them_back) {
   EXPECT_EQ(store.statistics().bytes, 0u);
 }
 
+TEST(MemoryStore, visitors_are_no_user_whose_sessions_could_be_ended) {
+  MemorySessionStore store;
+  for (const int number : {1, 2}) ASSERT_TRUE(set(store, write_of(number, "", 100)));
+  EXPECT_EQ(finished(store.remove_all("", "")), 0);
+  EXPECT_EQ(finished(store.remove_others("", "", key_of(1), 0)), 0);
+  EXPECT_TRUE(has(store, 1));
+  EXPECT_TRUE(has(store, 2));
+}
+
 TEST(MemoryStore, names_of_users_and_issuers_are_told_apart) {
   MemorySessionStore store;
   SessionRecord record;

@@ -4,6 +4,9 @@
 
 #include <string>
 
+#include "katana/base/crypto/digest.hpp"
+#include "katana/base/values/base64.hpp"
+
 namespace katana::sessions {
 namespace {
 
@@ -58,6 +61,15 @@ TEST(SessionId, that_is_changed_anywhere_is_another_one) {
     ASSERT_TRUE(parsed) << index;
     EXPECT_FALSE(parsed->key() == id.key() && parsed->is_secret_of(id.secret_hash())) << index;
   }
+}
+
+// Processes of one version share the cookies: forms of one are taken by another.
+TEST(SessionId, has_a_secret_for_forms_that_depends_on_the_visitor_alone) {
+  const std::string visitor(SessionId::part_bytes, 'v');
+  const auto id = SessionId::parse(encode_base64url(visitor));
+  ASSERT_TRUE(id);
+  const crypto::Sha256 digest = crypto::sha256("katana form secret " + visitor);
+  EXPECT_EQ(id->form_secret(), encode_base64url(digest.bytes().substr(0, SessionId::part_bytes)));
 }
 
 TEST(SessionId, is_read_from_its_own_two_forms_alone) {
