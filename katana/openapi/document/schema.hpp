@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "katana/base/values/any_of.hpp"
-#include "katana/base/values/borrowed.hpp"
 #include "katana/base/values/box.hpp"
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/described_variant.hpp"

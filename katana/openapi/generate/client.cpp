@@ -85,7 +85,7 @@ void ClientText::add_response(const OperationPlan& plan, const std::string& name
 }
 
 void ClientText::add_reader(const OperationPlan& plan, const std::string& name) {
-  const auto out = std::back_inserter(readers_.emplace_back());
+  const auto out = std::back_inserter(in_sources_.back().reader);
   std::string chain;
   std::string before;
   std::string accessors;
@@ -195,7 +195,7 @@ void ClientText::add_call(const OperationPlan& plan, const std::string& response
   if (!operation.summary.empty()) fmt::format_to(out, ": {}", one_line(operation.summary));
   fmt::format_to(out, "{}\n  katana::Task<katana::Result<{}>> {}({}) const;\n",
                  operation.deprecated ? "\n  // Deprecated." : "", response, name, parameters);
-  fmt::format_to(std::back_inserter(calls_.emplace_back()),
+  fmt::format_to(std::back_inserter(in_sources_.back().call),
                  "katana::Task<katana::Result<{0}>> {1}Client::{2}({3}) const {{\n"
                  "  katana::client::OperationCall call(*settings_, {4}, {5}, {6});\n{7}"
                  "  return katana::client::run<{0}>(http_, std::move(call));\n}}\n\n",
@@ -207,6 +207,7 @@ void ClientText::add(const OperationPlan& plan) {
   const std::string& response = plan.response_type;
   responses_ += plan.body.alias;  // the server's header has it, too, which the language allows
   add_response(plan, response);
+  in_sources_.push_back({.reader = {}, .call = {}, .weight = plan.weight});
   add_reader(plan, response);
   add_call(plan, response);
 }
@@ -233,20 +234,18 @@ std::string ClientText::header() const {
       options_.source, options_.name_space, responses_, name, operations_, types_file_of(tag_));
 }
 
-std::vector<std::string> ClientText::sources(std::size_t operations_max) const {
-  std::vector<std::string> made;
-  for (std::size_t begin = 0; begin < calls_.size() || made.empty(); begin += operations_max) {
+std::vector<SourceText> ClientText::sources(std::size_t weight_max) const {
+  std::vector<SourceText> made;
+  for (const Share& share : shares_of(in_sources_, weight_max)) {
     std::string text;
-    const std::size_t end = begin + std::min(operations_max, calls_.size() - begin);
-    for (std::size_t at = begin; at < end; ++at) text += readers_[at];
-    for (std::size_t at = begin; at < end; ++at) text += calls_[at];
-    made.push_back(
-        fmt::format("// Made from {0} by katana openapi generate: not to be changed.\n"
-                    "// clang-format off\n"
-                    "#include \"{1}.hpp\"\n\n"
-                    "namespace {2} {{\n\n{3}}}  // namespace {2}\n",
-                    options_.source, file_name(), options_.name_space, text));
-    if (calls_.size() <= operations_max) break;
+    for (std::size_t at = share.begin; at < share.end; ++at) text += in_sources_[at].reader;
+    for (std::size_t at = share.begin; at < share.end; ++at) text += in_sources_[at].call;
+    made.push_back({fmt::format("// Made from {0} by katana openapi generate: not to be changed.\n"
+                                "// clang-format off\n"
+                                "#include \"{1}.hpp\"\n\n"
+                                "namespace {2} {{\n\n{3}}}  // namespace {2}\n",
+                                options_.source, file_name(), options_.name_space, text),
+                    share.weight});
   }
   return made;
 }

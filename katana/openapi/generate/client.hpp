@@ -13,6 +13,7 @@
 
 #include "katana/openapi/generate/operation_plan.hpp"
 #include "katana/openapi/generate/options.hpp"
+#include "katana/openapi/generate/shares.hpp"
 #include "katana/openapi/model/description.hpp"
 
 namespace katana::openapi::generate {
@@ -27,8 +28,8 @@ class ClientText {
   // "pets_client"
   std::string file_name() const;
   std::string header() const;
-  // The sources of the client, each with at most `operations_max` operations.
-  std::vector<std::string> sources(std::size_t operations_max) const;
+  // The sources of the client, each of at most that weight where it has several operations.
+  std::vector<SourceText> sources(std::size_t weight_max) const;
 
  private:
   void add_response(const OperationPlan& plan, const std::string& name);
@@ -41,8 +42,12 @@ class ClientText {
   std::string tag_;
   std::string responses_;
   std::string operations_;
-  std::vector<std::string> readers_;  // of each operation
-  std::vector<std::string> calls_;    // likewise
+  struct InSource {
+    std::string reader;  // of its responses
+    std::string call;    // definition of its function
+    std::size_t weight;  // OperationPlan::weight
+  };
+  std::vector<InSource> in_sources_;  // for each operation
 };
 
 }  // namespace katana::openapi::generate

@@ -29,6 +29,7 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
   std::string includes;
   if (types.has_separators()) includes += "#include \"katana/base/values/separators.hpp\"\n";
   if (types.has_json_parameters()) includes += "#include \"katana/data/container/as_json.hpp\"\n";
+  if (options.sources > 1) includes += "#include \"katana/data/container/declared_json.hpp\"\n";
   includes += "#include \"katana/data/container/value.hpp\"\n";
   includes += "#include \"katana/data/container/value_rules.hpp\"\n";
   if (types.has_files()) includes += "#include \"katana/http/forms/form_fields.hpp\"\n";
@@ -49,7 +50,8 @@ std::string types_file(const Types& types, const GeneratorOptions& options, Byte
 
 // types.hpp has all types. The types of each tag are in their own file: a program then compiles
 // only those that it uses.
-void add_types(Types& types, const GeneratorOptions& options, Generated& generated) {
+std::vector<GeneratedFile> type_headers(Types& types, const GeneratorOptions& options) {
+  std::vector<GeneratedFile> files;
   const std::map<std::string, std::string> texts = types.texts();
   std::string all = "#include \"shared.hpp\"\n";
   std::string shared;
@@ -62,7 +64,7 @@ void add_types(Types& types, const GeneratorOptions& options, Generated& generat
     }
   }
   const auto add = [&](const std::string& name, Bytes text, Bytes includes) {
-    generated.files.push_back({name, types_file(types, options, text, includes)});
+    files.push_back({name, types_file(types, options, text, includes), 0});
   };
   for (const std::string& tag : types.tags()) {
     const auto own = texts.find(tag);
@@ -72,6 +74,7 @@ void add_types(Types& types, const GeneratorOptions& options, Generated& generat
   }
   add("shared.hpp", shared, {});
   add("types.hpp", other, all);
+  return files;
 }
 
 std::string gathering_head(const GeneratorOptions& options) {
@@ -80,6 +83,32 @@ std::string gathering_head(const GeneratorOptions& options) {
       options.source);
 }
 std::string include_of(Bytes name) { return fmt::format("#include \"{}\"\n", name); }
+
+// shared_json.cpp, shared_json_2.cpp, …: the JSON code of the shared types, the heaviest first.
+void add_json_sources(std::vector<Types::InSource> types, const GeneratorOptions& options,
+                      std::vector<GeneratedFile>& files) {
+  std::ranges::sort(types, std::ranges::greater(), [](const Types::InSource& each) {
+    return std::pair(each.weight, Bytes(each.name));
+  });
+  std::vector<SourceText> shares(std::min(options.sources, types.size()), {{}, 0});
+  for (const Types::InSource& each : types) {
+    SourceText& least = *std::ranges::min_element(shares, {}, &SourceText::weight);
+    least.text += fmt::format("KATANA_DEFINE_JSON({})\n", each.name);
+    least.weight += each.weight;
+  }
+  std::size_t number = 0;
+  for (const SourceText& share : shares) {
+    const std::string own = ++number == 1 ? std::string() : fmt::format("_{}", number);
+    files.push_back(
+        {"shared_json" + own + ".cpp",
+         fmt::format("{}#include \"shared.hpp\"\n\n"
+                     "#include \"katana/data/container/json_read.hpp\"\n"
+                     "#include \"katana/data/container/json_write.hpp\"\n\n"
+                     "namespace {} {{\n\n{}\n}}  // namespace {}\n",
+                     gathering_head(options), options.name_space, share.text, options.name_space),
+         share.weight});
+  }
+}
 
 // api.hpp: all headers.
 GeneratedFile gathered_headers(const std::vector<GeneratedFile>& files,
@@ -97,20 +126,20 @@ std::vector<GeneratedFile> gathered_sources(const std::vector<GeneratedFile>& fi
                                             const GeneratorOptions& options) {
   struct Share {
     std::vector<std::string> names = {};
-    std::size_t bytes = 0;
+    std::size_t weight = 0;
   };
   std::vector<const GeneratedFile*> sources;
   for (const GeneratedFile& each : files) {
     if (each.name.ends_with(".cpp")) sources.push_back(&each);
   }
   std::ranges::sort(sources, std::ranges::greater(), [](const GeneratedFile* each) {
-    return std::pair(each->text.size(), Bytes(each->name));
+    return std::pair(each->weight, Bytes(each->name));
   });
   std::vector<Share> shares(options.sources);
   for (const GeneratedFile* each : sources) {
-    Share& least = *std::ranges::min_element(shares, {}, &Share::bytes);
+    Share& least = *std::ranges::min_element(shares, {}, &Share::weight);
     least.names.push_back(each->name);
-    least.bytes += each->text.size();
+    least.weight += each->weight;
   }
   std::vector<GeneratedFile> made;
   for (Share& share : shares) {
@@ -196,7 +225,13 @@ void add_operations(const Description& api, const GeneratorOptions& options,
   std::map<std::string, ClientText> clients;
   std::map<std::string, TestText> tests;
   Planner planner(types, options, problems);
+  for (const model::PathItem& path : api.paths) {
+    for (const model::Operation& each : path.operations) {
+      planner.note_route(each.method, each.path);
+    }
+  }
   Scope names;
+  std::size_t weight = 0;
   for (const model::PathItem& path : api.paths) {
     for (const model::Operation& each : path.operations) {
       const std::string file = file_of(each, options.group_by_path);
@@ -204,6 +239,7 @@ void add_operations(const Description& api, const GeneratorOptions& options,
       types.set_tag(file);
       const OperationPlan plan = planner.plan(each, name, file);
       ++generated.operations;
+      weight += plan.weight;
       const bool is_served = options.server && plan.is_routed;
       if (is_served) servers.try_emplace(file, options, file).first->second.add(plan);
       if (is_served && options.tests) {
@@ -213,14 +249,15 @@ void add_operations(const Description& api, const GeneratorOptions& options,
       clients.try_emplace(file, options, api, file).first->second.add(plan);
     }
   }
-  // A tag that has more than its share of the operations is several sources.
-  const std::size_t share = (generated.operations + options.sources - 1) / options.sources;
+  // A tag that has more than its share of the weight is several sources.
+  const std::size_t share = (weight + options.sources - 1) / options.sources;
   const auto write = [&](const auto& each) {
-    generated.files.push_back({each.file_name() + ".hpp", each.header()});
+    generated.files.push_back({each.file_name() + ".hpp", each.header(), 0});
     std::size_t number = 0;
-    for (std::string& text : each.sources(std::max<std::size_t>(1, share))) {
+    for (SourceText& source : each.sources(share)) {
       const std::string own = ++number == 1 ? std::string() : fmt::format("_{}", number);
-      generated.files.push_back({each.file_name() + own + ".cpp", std::move(text)});
+      generated.files.push_back(
+          {each.file_name() + own + ".cpp", std::move(source.text), source.weight});
     }
   };
   for (const auto& [tag, server] : servers) write(server);
@@ -244,11 +281,14 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   types.add_components();
   if (options.server || options.client) add_operations(api, options, problems, types, generated);
   GeneratedFile headers = gathered_headers(generated.files, options);
+  if (options.sources > 1) types.declare_json();
+  std::vector<GeneratedFile> all = type_headers(types, options);
+  add_json_sources(types.json_in_sources(), options, generated.files);
   for (GeneratedFile& each : gathered_sources(generated.files, options)) {
-    generated.files.push_back(std::move(each));
+    all.push_back(std::move(each));
   }
-  generated.files.push_back(std::move(headers));
-  add_types(types, options, generated);
+  all.push_back(std::move(headers));
+  std::ranges::move(all, std::back_inserter(generated.files));
   types.report_unchecked();
   generated.types = types.count();
   std::ranges::sort(generated.files, {}, &GeneratedFile::name);

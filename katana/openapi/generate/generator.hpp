@@ -35,6 +35,8 @@ namespace katana::openapi::generate {
 struct GeneratedFile {
   std::string name;  // in the folder: "pets_api.hpp"
   std::string text;  // the whole of it
+  // The cost to compile a source, about, in members of structs.
+  std::size_t weight = 0;
 };
 
 // The result of generate(), for write_files().

@@ -169,6 +169,64 @@ void Planner::add_paths(OperationPlan& plan, const std::string& tag) {
   }
 }
 
+// The method and the pattern, without the names of parameters: routes of one shape exclude each
+// other.
+std::string Planner::shape_of(Bytes method, Bytes pattern) {
+  std::string shape = std::string(method) + " ";
+  while (!pattern.empty()) {
+    const std::size_t open = pattern.find('{');
+    shape += pattern.substr(0, open);
+    if (open == Bytes::npos) break;
+    shape += "{}";
+    const std::size_t close = pattern.find('}', open);
+    pattern.remove_prefix(close == Bytes::npos ? pattern.size() : close + 1);
+  }
+  return shape;
+}
+
+// A route has one parameter in a segment: "{base}...{head}" becomes "{base_head}", which the
+// generated code cuts. Parameters without text between them stay as they are.
+void Planner::join_parts(OperationPlan& plan) {
+  std::string joined;
+  Bytes rest = plan.pattern;
+  auto first = plan.paths.begin();
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('/', 1);
+    const Bytes segment = rest.substr(0, end);
+    rest.remove_prefix(segment.size());
+    const auto count = std::ranges::count(segment, '}');
+    const auto last = first + std::min(count, plan.paths.end() - first);
+    const bool plain = std::all_of(first, last, [](const PlannedPath& each) {
+      return each.style == Style::simple && !each.is_list;
+    });
+    if (count < 2 || last - first != count || !plain || segment.find("}{") != Bytes::npos) {
+      joined += segment;
+    } else {
+      const std::size_t begin = segment.find('{');
+      const std::size_t behind = segment.rfind('}') + 1;
+      std::string name;
+      for (auto each = first; each != last; ++each) name += (name.empty() ? "" : "_") + each->name;
+      first->parts = static_cast<std::size_t>(count);
+      first->parts_name = arguments_.take(value_name(name));
+      Bytes within = segment.substr(begin, behind - begin);
+      while (!within.empty()) {
+        const std::size_t open = within.find('{');
+        first->parts_form += std::string(within.substr(0, open)) + "{}";
+        within.remove_prefix(within.find('}') + 1);
+      }
+      joined += fmt::format("{}{{{}}}{}", segment.substr(0, begin), first->parts_name,
+                            segment.substr(behind));
+    }
+    first = last;
+  }
+  // Another route may have the same shape: the server leaves this one out then.
+  if (joined != plan.pattern && !shapes_.insert(shape_of(plan.operation->method, joined)).second) {
+    for (PlannedPath& each : plan.paths) each.parts = 1;
+    return;
+  }
+  plan.pattern = std::move(joined);
+}
+
 bool Planner::add_member(const OperationPlan& plan, const Parameter& parameter,
                          std::vector<Types::Field>& fields) {
   if (const MediaType* const json = json_of(parameter)) {
@@ -430,10 +488,20 @@ OperationPlan Planner::plan(const Operation& operation, const std::string& name,
     arguments_.take(taken);
   }
   add_paths(plan, tag);
-  if (options_.server) check_route(plan);
+  if (options_.server) {
+    join_parts(plan);
+    check_route(plan);
+  }
   for (const In in : {In::query, In::header, In::cookie}) add_group(plan, in);
   add_body(plan);
   for (const model::Reply& each : operation.replies) plan.replies.push_back(reply_of(plan, each));
+  constexpr std::size_t without_types = 20;
+  plan.weight = without_types;
+  for (const PlannedGroup& each : plan.groups) plan.weight += types_.weight_of(each.type);
+  const ContentForm form = plan.body.content.form;
+  if (form == ContentForm::form || form == ContentForm::multipart) {
+    plan.weight += types_.weight_of(plan.body.content.type);
+  }
   return plan;
 }
 

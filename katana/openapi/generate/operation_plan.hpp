@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,10 @@ struct PlannedPath {
   model::Style style = model::Style::simple;  // of the segment
   bool explode = false;                       // of a list in it
   bool is_list = false;                       // std::vector
+  // Several parameters of one segment are one for the router. The first of them has these:
+  std::size_t parts = 1;        // how many there are
+  std::string parts_form = {};  // "{}...{}"
+  std::string parts_name = {};  // of the router's parameter
 };
 
 // The query, header fields or cookies, as one struct.
@@ -86,6 +91,9 @@ struct OperationPlan {
   std::vector<PlannedGroup> groups = {};        // then these
   PlannedBody body = {};                        // then this
   std::vector<PlannedReply> replies = {};       // by status, the default last
+  // The cost to compile its code, in members of structs that are read or written. See
+  // Types::weight_of(). JSON of shared types is in other sources, and counts nothing.
+  std::size_t weight = 0;
 };
 
 // Makes plans. Borrows its arguments for its life.
@@ -93,6 +101,9 @@ class Planner {
  public:
   Planner(Types& types, const GeneratorOptions& options, model::Problems& problems)
       : types_(types), options_(options), problems_(problems) {}
+
+  // Called for each operation before the first plan: its path is as it is.
+  void note_route(Bytes method, Bytes path) { shapes_.insert(shape_of(method, path)); }
 
   // `name` is the operation's in C++, of which no other has it; `tag` names types of its path.
   OperationPlan plan(const model::Operation& operation, const std::string& name,
@@ -102,6 +113,8 @@ class Planner {
   void leave(const model::Location& location, std::string words);
   void check_route(OperationPlan& plan);
   void add_paths(OperationPlan& plan, const std::string& tag);
+  static std::string shape_of(Bytes method, Bytes pattern);
+  void join_parts(OperationPlan& plan);
   void add_group(OperationPlan& plan, model::In in);
   // Its members; false: it is not decoded.
   bool add_member(const OperationPlan& plan, const model::Parameter& parameter,
@@ -120,6 +133,7 @@ class Planner {
   const GeneratorOptions& options_;
   model::Problems& problems_;
   Scope arguments_;
+  std::set<std::string> shapes_;  // of routes whose segments have one parameter at most, and joined
 };
 
 // The text as a comment of one line, whatever line ends it has.

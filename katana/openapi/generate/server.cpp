@@ -47,13 +47,34 @@ std::string extractor_of(const PlannedBody& body) {
 
 std::string ServerText::file_name() const { return value_name(tag_) + "_api"; }
 
+// The route takes them as one.
+void ServerText::add_parts(std::span<const PlannedPath> parts, std::vector<Argument>& arguments) {
+  std::string extractor = "katana::PathParts<" + literal(parts[0].parts_form);
+  for (const PlannedPath& each : parts) extractor += ", " + each.type;
+  extractor += "> " + parts[0].parts_name;
+  std::size_t index = 0;
+  for (const PlannedPath& each : parts) {
+    arguments.push_back(
+        {each.type, each.name, index == 0 ? extractor : std::string(),
+         fmt::format("std::move(std::get<{}>({}.values))", index, parts[0].parts_name)});
+    ++index;
+  }
+}
+
 std::vector<ServerText::Argument> ServerText::arguments_of(const OperationPlan& plan) {
   std::vector<Argument> arguments;
   const auto add = [&](std::string type, const std::string& name, std::string extractor) {
-    arguments.push_back(
-        {std::move(type), name, std::move(extractor), "std::move(" + name + ".value)"});
+    arguments.push_back({std::move(type), name, std::move(extractor) + " " + name,
+                         "std::move(" + name + ".value)"});
   };
-  for (const PlannedPath& each : plan.paths) add(each.type, each.name, extractor_of(each));
+  for (auto each = plan.paths.begin(); each != plan.paths.end(); ++each) {
+    if (each->parts == 1) {
+      add(each->type, each->name, extractor_of(*each));
+    } else {
+      add_parts(std::span(each, each->parts), arguments);
+      each += static_cast<std::ptrdiff_t>(each->parts) - 1;
+    }
+  }
   for (const PlannedGroup& each : plan.groups) {
     const char* const kind = each.in == In::query    ? "Query<"
                              : each.in == In::header ? "Header<"
@@ -93,17 +114,19 @@ void ServerText::add_reply(const PlannedReply& planned, const std::string& name)
   for (const PlannedContent& each : planned.contents) {
     const std::string own = planned.method + each.name;
     const bool plain = each.media_type == "application/json";
-    if (each.form == ContentForm::json && plain) {
-      fmt::format_to(out,
-                     "  static {0} {1}({2}{3}const {4}& content) {{\n"
-                     "    return {0}(katana::json_reply(content, {5}));\n  }}\n",
-                     name, own, status, comma, each.type, given);
-    } else if (each.form == ContentForm::json) {
-      fmt::format_to(out,
-                     "  static {0} {1}({2}{3}const {4}& content) {{\n"
-                     "    katana::Text text;\n    katana::container::write_json(content, text);\n"
-                     "    return {0}(katana::Reply({5}, {6}, std::move(text)));\n  }}\n",
-                     name, own, status, comma, each.type, given, literal(each.media_type));
+    if (each.form == ContentForm::json) {
+      const std::string content = plain ? fmt::format("katana::json_reply(content, {})", given)
+                                        : fmt::format("katana::Reply({}, {}, std::move(text))",
+                                                      given, literal(each.media_type));
+      fmt::format_to(out, "  static {} {}({}{}const {}& content);\n", name, own, status, comma,
+                     each.type);
+      fmt::format_to(std::back_inserter(in_sources_.back().replies),
+                     "{0} {0}::{1}({2}{3}const {4}& content) {{\n{5}  return {0}({6});\n}}\n", name,
+                     own, status, comma, each.type,
+                     plain ? ""
+                           : "  katana::Text text;\n"
+                             "  katana::container::write_json(content, text);\n",
+                     content);
     } else {
       fmt::format_to(out,
                      "  static {0} {1}({2}{3}katana::Text content) {{\n"
@@ -139,16 +162,20 @@ void ServerText::add(const OperationPlan& plan) {
   const std::string& reply = plan.reply_type;
   has_several_ = has_several_ || plan.body.content.form == ContentForm::several;
   has_form_beside_ = has_form_beside_ || plan.body.form_beside;
+  has_parts_ = has_parts_ || std::ranges::any_of(plan.paths, [](const PlannedPath& each) {
+                 return each.parts > 1;
+               });
   has_nested_ =
       has_nested_ || plan.body.nested || std::ranges::any_of(plan.groups, &PlannedGroup::nested);
   replies_ += plan.body.alias;
+  in_sources_.push_back({.replies = {}, .route = {}, .weight = plan.weight});
   add_reply_class(plan, reply);
   std::string parameters = "katana::Request request";
   std::string taken = "katana::Request request";
   std::string passed = "std::move(request)";
   for (const Argument& each : arguments_of(plan)) {
     parameters += ",\n      " + each.type + " " + each.name;
-    taken += ",\n      " + each.extractor + " " + each.name;
+    if (!each.extractor.empty()) taken += ",\n      " + each.extractor;
     passed += ", " + each.passed;
   }
   const auto out = std::back_inserter(operations_);
@@ -160,7 +187,7 @@ void ServerText::add(const OperationPlan& plan) {
   }
   fmt::format_to(out, "{}\n  virtual katana::Task<{}> {}(\n      {}) = 0;\n",
                  operation.deprecated ? "\n  // Deprecated." : "", reply, plan.name, parameters);
-  fmt::format_to(std::back_inserter(routes_.emplace_back()),
+  fmt::format_to(std::back_inserter(in_sources_.back().route),
                  "  {}{}, [api](\n      {}) -> katana::Task<katana::Reply> {{\n"
                  "    {} reply = co_await api->{}({});\n"
                  "    co_return std::move(reply).take();\n  }});\n",
@@ -185,7 +212,7 @@ std::string ServerText::header() const {
       options_.name_space);
 }
 
-std::vector<std::string> ServerText::sources(std::size_t operations_max) const {
+std::vector<SourceText> ServerText::sources(std::size_t weight_max) const {
   const std::string includes = has_form_beside_ ? "#include \"katana/http/forms/form_of.hpp\"\n"
                                : has_several_ ? "#include \"katana/http/handlers/content_of.hpp\"\n"
                                               : "";
@@ -195,31 +222,40 @@ std::vector<std::string> ServerText::sources(std::size_t operations_max) const {
     return fmt::format("void add_{}_routes_{}(katana::Group& group, std::shared_ptr<{}> api)",
                        value_name(tag_), number, type);
   };
-  const std::size_t count =
-      std::max<std::size_t>(1, (routes_.size() + operations_max - 1) / operations_max);
-  std::vector<std::string> made;
+  const std::vector<Share> shares = shares_of(in_sources_, weight_max);
+  const std::size_t count = shares.size();
+  std::vector<SourceText> made;
   for (std::size_t number = 1; number <= count; ++number) {
+    const Share& share = shares[number - 1];
     std::string before;
     std::string body;
     for (std::size_t other = 2; number == 1 && other <= count; ++other) {
       before += head_of(other) + ";\n";
       body += fmt::format("  add_{}_routes_{}(group, api);\n", value_name(tag_), other);
     }
-    const std::size_t end = std::min(number * operations_max, routes_.size());
-    for (std::size_t at = (number - 1) * operations_max; at < end; ++at) body += routes_[at];
+    std::string replies;
+    for (std::size_t at = share.begin; at < share.end; ++at) {
+      body += in_sources_[at].route;
+      replies += in_sources_[at].replies;
+    }
+    if (!replies.empty()) replies += '\n';
     const std::string head =
         number == 1
             ? fmt::format("void add_routes(katana::Group& group, std::shared_ptr<{}> api)", type)
             : head_of(number);
-    made.push_back(fmt::format(
-        "// Made from {} by katana openapi generate: not to be changed.\n"
-        "// clang-format off\n"
-        "#include \"{}.hpp\"\n\n{}#include \"katana/http/forms/{}.hpp\"\n"
-        "#include \"katana/http/handlers/head_fields.hpp\"\n"
-        "#include \"katana/http/handlers/split_parameters.hpp\"\n\n"
-        "namespace {} {{\n\n{}{}{} {{\n{}}}\n\n}}  // namespace {}\n",
-        options_.source, file_name(), includes, has_nested_ ? "nested_form" : "form_fields",
-        options_.name_space, before, before.empty() ? "" : "\n", head, body, options_.name_space));
+    made.push_back(
+        {fmt::format("// Made from {} by katana openapi generate: not to be changed.\n"
+                     "// clang-format off\n"
+                     "#include \"{}.hpp\"\n\n{}#include \"katana/http/forms/{}.hpp\"\n"
+                     "#include \"katana/http/handlers/head_fields.hpp\"\n{}"
+                     "#include \"katana/http/handlers/split_parameters.hpp\"\n\n"
+                     "namespace {} {{\n\n{}{}{}{} {{\n{}}}\n\n}}  // namespace {}\n",
+                     options_.source, file_name(), includes,
+                     has_nested_ ? "nested_form" : "form_fields",
+                     has_parts_ ? "#include \"katana/http/handlers/path_parts.hpp\"\n" : "",
+                     options_.name_space, replies, before, before.empty() ? "" : "\n", head, body,
+                     options_.name_space),
+         share.weight});
   }
   return made;
 }

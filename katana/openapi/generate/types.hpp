@@ -137,6 +137,16 @@ class Types {
   // The declarations by the tag that alone uses them, in an order in which they compile. Those of
   // several tags are shared_types'; types of no operation are other_types'.
   std::map<std::string, std::string> texts();
+  // The JSON code of the structs of shared_types is to be in sources. Called before texts().
+  void declare_json() noexcept { declares_json_ = true; }
+  // Those structs, in the order of their descriptions, after texts().
+  struct InSource {
+    std::string name;    // in C++
+    std::size_t weight;  // of its own members alone
+  };
+  const std::vector<InSource>& json_in_sources() const noexcept { return json_in_sources_; }
+  // The number of members that a source compiles in order to read or write a declared type.
+  std::size_t weight_of(Bytes name) const;
   std::size_t count() const noexcept { return declared_.size(); }
 
  private:
@@ -254,6 +264,7 @@ class Types {
   void emit_items(const TypeText& type, std::size_t circle);
   void emit_struct(Declared& type, std::string& text);
   void describe(std::size_t index);
+  static void describe_struct(const Declared& type, std::string& text);
   std::string member_type(const Member& member) const;
 
   const Description& api_;
@@ -269,6 +280,8 @@ class Types {
   std::map<std::size_t, std::vector<std::size_t>> circles_;  // the types of each
   std::set<std::size_t> circles_with_choices_;
   int depth_ = 0;
+  std::vector<InSource> json_in_sources_;
+  bool declares_json_ = false;
   bool has_files_ = false;
   bool has_separators_ = false;
   bool has_json_parameters_ = false;

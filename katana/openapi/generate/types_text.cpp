@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/openapi/generate/types.hpp"
@@ -159,6 +160,25 @@ void Types::emit(std::size_t index) {
   type.state = 2;
 }
 
+// The expansion of KATANA_DESCRIBE, as a function that makes the description: a source compiles
+// only the descriptions that it uses. For Stripe's shared types this takes a quarter of the time.
+void Types::describe_struct(const Declared& type, std::string& text) {
+  const auto put = std::back_inserter(text);
+  fmt::format_to(put,
+                 "constexpr auto katana_describe(const {0}*) {{\n"
+                 "  return []<class S = {0}>() {{\n"
+                 "    using namespace ::katana::rules;\n"
+                 "    return ::katana::rules::describe({1}",
+                 type.name, type.strict ? "::katana::rules::refuse_unknown" : "");
+  const char* between = type.strict ? ",\n        " : "\n        ";
+  for (const Member& each : type.members) {
+    fmt::format_to(put, "{0}::katana::rules::field(&S::{1}, \"{1}\"{2}{3})", between, each.name,
+                   each.rules.empty() ? "" : ", ", fmt::join(each.rules, ", "));
+    between = ",\n        ";
+  }
+  text += ");\n  };\n}\n";
+}
+
 void Types::describe(std::size_t index) {
   std::string& text = texts_[declared_[index].home];
   Declared& type = declared_[index];
@@ -183,17 +203,11 @@ void Types::describe(std::size_t index) {
   for (const Member& each : type.members) {
     for (const Use& use : each.type.uses) describe(use.type);
   }
-  fmt::format_to(std::back_inserter(text), "KATANA_DESCRIBE{}({}", type.strict ? "_STRICT" : "",
-                 type.name);
-  for (const Member& each : type.members) {
-    if (each.rules.empty()) {
-      fmt::format_to(std::back_inserter(text), ",\n    {}", each.name);
-    } else {
-      fmt::format_to(std::back_inserter(text), ",\n    ({}, {})", each.name,
-                     fmt::join(each.rules, ", "));
-    }
+  describe_struct(type, text);
+  if (declares_json_ && type.home == shared_types) {
+    fmt::format_to(std::back_inserter(text), "KATANA_DECLARE_JSON({})\n", type.name);
+    json_in_sources_.push_back({type.name, 1 + type.members.size()});
   }
-  text += ")\n";
   if (type.separators.empty()) return;
   fmt::format_to(std::back_inserter(text),
                  "constexpr auto katana_separators(const {}*) {{\n  return std::array{{",
@@ -219,6 +233,22 @@ std::vector<std::size_t> Types::used_by(const Declared& type) const {
   for (const auto& [part, name] : type.alternatives) used.push_back(part);
   add(type.alias);
   return used;
+}
+
+std::size_t Types::weight_of(Bytes name) const {
+  const auto root = std::ranges::find(declared_, name, &Declared::name);
+  if (root == declared_.end()) return 0;
+  std::vector<char> seen(declared_.size());
+  std::vector<std::size_t> open = {static_cast<std::size_t>(root - declared_.begin())};
+  std::size_t weight = 0;
+  while (!open.empty()) {
+    const std::size_t index = open.back();
+    open.pop_back();
+    if (std::exchange(seen[index], 1) != 0) continue;
+    weight += declared_[index].members.size();
+    for (const std::size_t each : used_by(declared_[index])) open.push_back(each);
+  }
+  return weight;
 }
 
 void Types::find_homes() {
