@@ -35,6 +35,7 @@ struct BearerSettings {
   Duration leeway = seconds(30);                                            // of the clocks
   Duration age_max = {};                                                    // since `iat`; 0: any
   std::string realm;                                                        // of the challenge
+  bool requires_tls = false;                            // 400 to tokens that came without it
   std::string roles = "/roles";                         // JSON pointer into the claims
   std::string scopes = "/scope";                        // likewise
   std::size_t cached_tokens_max = 1024;                 // of each reactor

@@ -120,6 +120,7 @@ auth::Authentication Authentication::bearer() const {
                    .age_max = settings_.age_max};
   options.revocations = revocations_;
   options.realm = settings_.realm;
+  options.requires_tls = settings_.requires_tls;
   options.roles = settings_.roles;
   options.scopes = settings_.scopes;
   options.cached_tokens_max = settings_.cached_tokens_max;

@@ -188,6 +188,10 @@ void judge_client(const client::HttpClientOptions& client, Findings& findings) {
     findings.add("client.redirects_to_plaintext", "true",
                  "a redirect takes a request from TLS to plaintext", "set it to false");
   }
+  if (client.tokens_in_plaintext) {
+    findings.add("client.tokens_in_plaintext", "true", "anyone on the way can use the tokens",
+                 "call https URLs, and set it to false");
+  }
 }
 
 // A client that reaches Redis reads and changes sessions, limits and the entries of caches.

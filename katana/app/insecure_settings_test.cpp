@@ -156,9 +156,11 @@ TEST(InsecureSettings, the_process_the_client_and_the_umask_are_looked_at) {
   settings.client.tls.dangerously_accept_any_certificate = true;
   settings.client.redirects_to_plaintext = true;
   settings.client.redirects_max = 5;
-  EXPECT_THAT(keys_of(settings), ElementsAre("process.umask", "process.core_dumps",
-                                             "client.tls.dangerously_accept_any_certificate",
-                                             "client.redirects_to_plaintext"));
+  settings.client.tokens_in_plaintext = true;
+  EXPECT_THAT(keys_of(settings),
+              ElementsAre("process.umask", "process.core_dumps",
+                          "client.tls.dangerously_accept_any_certificate",
+                          "client.redirects_to_plaintext", "client.tokens_in_plaintext"));
   settings = quiet();
   settings.process.user = "root";
   EXPECT_THAT(keys_of(settings), ElementsAre("process.user"));

@@ -232,6 +232,7 @@ KATANA_DESCRIBE(
      help("send an idempotent request again after so long without a reply; 0: never")),
     (redirects_max, at_most(100), help("redirects that are followed; 0: none")),
     (redirects_to_plaintext, help("follow a redirect from https to http")),
+    (tokens_in_plaintext, help("send Bearer tokens to http URLs of other machines")),
     (secret_fields, help("fields that a redirect never takes to another origin")),
     (decode, help("ask for compressed replies, and decode them")),
     (codings, help("those asked for, of gzip and what the program adds; empty: all")),

@@ -166,6 +166,7 @@ void add_write(const ApplicationSettings& settings, const ProcessNeeds& needs, P
        {&settings.log.file, &settings.log.json_file, &settings.log.binary_file}) {
     write.add_folder_of(*file);
   }
+  if (const std::string folder = crash_folder_of(settings); !folder.empty()) write.add(folder);
   write.add_folder_of(settings.audit.file);
   write.add(settings.http.forms.folder);
   for (const std::string& address : listener_addresses(settings)) {

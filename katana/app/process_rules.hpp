@@ -38,6 +38,9 @@ struct ProcessNeeds {
 sandbox::LandlockRules file_rules_of(const ApplicationSettings& settings,
                                      const ProcessNeeds& needs);
 sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const ProcessNeeds& needs);
+// The folder of crash reports: crash.folder, or that of a file of the log, or the state folder of
+// the service manager (STATE_DIRECTORY, systemd.exec(5)). Empty: standard error, or no report.
+std::string crash_folder_of(const ApplicationSettings& settings);
 // Some listener has a port that only root may bind.
 bool needs_root_to_bind(const ApplicationSettings& settings);
 

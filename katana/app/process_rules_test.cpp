@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -54,6 +55,29 @@ TEST(ProcessRules, files_of_the_settings_are_named_by_their_folders) {
   }
   EXPECT_THAT(rules.read, Not(Contains("/etc")));
   EXPECT_FALSE(rules.execute);
+}
+
+TEST(ProcessRules, crash_reports_go_to_their_folder_or_beside_the_log_or_to_the_state_folder) {
+  ApplicationSettings settings = settings_of();
+  settings.log.json_file = "/srv/json/app.json";
+  settings.crash.folder = "/srv/crashes";
+  EXPECT_EQ(crash_folder_of(settings), "/srv/crashes");
+  EXPECT_THAT(file_rules_of(settings, {}).write, Contains("/srv/crashes"));
+  settings.crash.folder.clear();
+  EXPECT_EQ(crash_folder_of(settings), "/srv/json");
+  settings.log.json_file.clear();
+  EXPECT_EQ(crash_folder_of(settings), "/srv/app/log");
+  settings.log.file = "app.log";
+  EXPECT_EQ(crash_folder_of(settings), ".");
+  settings.log.file.clear();
+  ::unsetenv("STATE_DIRECTORY");
+  EXPECT_EQ(crash_folder_of(settings), "");
+  ::setenv("STATE_DIRECTORY", "/var/lib/app:/var/lib/other", 1);
+  EXPECT_EQ(crash_folder_of(settings), "/var/lib/app");
+  EXPECT_THAT(file_rules_of(settings, {}).write, Contains("/var/lib/app"));
+  settings.crash.report = false;
+  EXPECT_EQ(crash_folder_of(settings), "");
+  ::unsetenv("STATE_DIRECTORY");
 }
 
 TEST(ProcessRules, a_redis_is_connected_to) {

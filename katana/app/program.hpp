@@ -6,6 +6,7 @@
 //   program_run.cpp         run(), and the flags that only print
 //   program_process.cpp     the rights that the process gives up, and its replacement
 //   program_log.cpp         the log, and the records of failures
+//   program_crash.cpp       crash reports
 //   program_database.cpp    how the database is opened, awaited and observed
 //   program_services.cpp    the registry
 //   program_in_redis.cpp    the data in Redis
@@ -145,6 +146,8 @@ class Program {
   Result<void> start_log();
   server::OnError failure_hook() const;
   void start_failure_log();
+  Result<void> start_crash_reports();
+  void tell_crashes();
   Result<void> start_metrics();
   Result<void> start_pools();
   Result<void> start_database();
@@ -217,6 +220,7 @@ class Program {
   std::unique_ptr<log::Log> log_;
   log::Logger logger_;
   std::unique_ptr<server::FailureLog> failures_;
+  std::string crash_folder_;  // empty: standard error, or there are no reports
   std::unique_ptr<server::Observability> observability_;
   std::unique_ptr<Pools> pools_;
   std::unique_ptr<StatementTelemetry> statements_;  // null: there is no database

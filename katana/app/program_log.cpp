@@ -1,4 +1,5 @@
 // The log of an application: its outputs, and the records of failures.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -6,6 +7,7 @@
 #include <utility>
 
 #include "katana/app/program.hpp"
+#include "katana/observe/crash/recent_records.hpp"
 
 namespace katana::app {
 namespace {
@@ -47,6 +49,13 @@ log::Options log_options(const LogSettings& settings) {
   return options;
 }
 
+// Binary records are the cheapest because the writer does not decode them: they are in their file.
+bool makes_text(const log::Options& options) {
+  return std::ranges::any_of(options.sinks, [](const log::SinkOptions& sink) {
+    return sink.layout != log::LayoutKind::binary;
+  });
+}
+
 }  // namespace
 
 Result<void> Program::start_log() {
@@ -60,6 +69,9 @@ Result<void> Program::start_log() {
     log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(),
                               options_.sinks.end());
     for (const auto& part : parts_.all()) part->add_outputs(log_settings.sinks);
+    if (present->crash.report && makes_text(log_settings)) {
+      log_settings.sinks.push_back(crash::recent_records());
+    }
   }
   auto log = log::Log::start(std::move(log_settings));
   if (!log) return std::unexpected(log.error());
@@ -69,7 +81,7 @@ Result<void> Program::start_log() {
   log_ = std::move(*log);
   logger_ = log_->logger(options_.name);
   start_failure_log();
-  return {};
+  return start_crash_reports();
 }
 
 server::OnError Program::failure_hook() const {

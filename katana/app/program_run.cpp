@@ -29,6 +29,14 @@
 
 namespace katana::app {
 
+namespace {
+
+// The wait for the log's outputs before the address is printed. A console without a reader delays
+// the line by as much.
+constexpr Duration start_records_max = seconds(1);
+
+}  // namespace
+
 int Program::fail_with(int status, std::string_view message) const {
   print_error_line(fmt::format("{}: {}", options_.name, message), last_words_max);
   return status;
@@ -53,6 +61,8 @@ void Program::tell_listening(Duration took) const {
                log::field("reactors", reactors), log::field("took_ms", short_ms(took)));
   for (const std::string& other : server_->other_urls()) logger_.info("listening on {}", other);
   if (logs_to_standard_output()) return;
+  // A script that has read the line of standard output finds the records of the start in the log.
+  log_->flush(start_records_max);
   print_soon(STDOUT_FILENO, fmt::format("{}: listening on {} (engine {}, {} reactors) in {} ms\n",
                                         options_.name, url(), engine, reactors, short_ms(took)));
 }

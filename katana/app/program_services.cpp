@@ -90,6 +90,7 @@ Result<void> Program::add_figures() {
   metrics::HealthChecks& checks = observability_->checks();
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
   if (auto added = add_sandbox_metrics(registry); !added) return added;
+  if (auto added = add_crash_metrics(registry, crash_folder_, options_.name); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
   if (auto added = security_->add_metrics(registry); !added) return added;
   if (auto added = add_log_check(checks, *log_); !added) return added;

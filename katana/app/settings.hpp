@@ -134,6 +134,13 @@ struct LogSettings {
   log::WhenFull when_full = log::WhenFull::drop;
 };
 
+// The section `crash`: reports of crashes. Without a folder they go to the folder of the log.
+struct CrashSettings {
+  bool report = true;
+  std::string folder = {};
+  unsigned keep = 5;  // the newest
+};
+
 // The section `operations`: a separate listener for /metrics, /health and /ready. Port 0: none.
 struct OperationsSettings {
   std::string address = "127.0.0.1";
@@ -237,6 +244,7 @@ struct ApplicationSettings {
   HttpSettings http;                          // the first listener, and limits of all
   OperationsSettings operations;              // /metrics, /health, /ready
   LogSettings log;                            // outputs and levels
+  CrashSettings crash;                        // reports of crashes
   RequestSettings requests;                   // ids, access log, statistics of requests
   MonitorSettings monitor;                    // stalled reactors and upstream services
   std::map<std::string, PoolSettings> pools;  // "work" always exists
@@ -258,7 +266,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 (development,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
-                http, operations, log, requests, monitor,
+                http, operations, log, crash, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, redis,
                 (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
                 idempotency, docs, process, restart)
@@ -274,6 +282,7 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database, que
   EACH(katana::app::TlsSettings)                         \
   EACH(katana::app::HttpSettings)                        \
   EACH(katana::app::LogSettings)                         \
+  EACH(katana::app::CrashSettings)                       \
   EACH(katana::app::OperationsSettings)                  \
   EACH(katana::app::RequestSettings)                     \
   EACH(katana::app::UpstreamSettings)                    \

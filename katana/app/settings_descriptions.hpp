@@ -147,6 +147,14 @@ KATANA_DESCRIBE(LogSettings,
                  help("records that wait for a file or a console that takes none; beyond that they "
                       "are dropped and counted")))
 
+KATANA_DESCRIBE(CrashSettings,
+                (report, help("write a report when the program crashes: signal, stacks, requests "
+                              "in flight, last log records")),
+                (folder, length(0, 4000),
+                 help("where reports are written; empty: in the folder of log.json_file, log.file "
+                      "or log.binary_file, else in STATE_DIRECTORY, else to standard error")),
+                (keep, range(1, 1000), help("newest reports to keep; a start removes older ones")))
+
 KATANA_DESCRIBE(
     OperationsSettings,
     (address, length(1, 64), help("numeric address of the operations listener")),

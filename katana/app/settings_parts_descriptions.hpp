@@ -31,6 +31,7 @@ KATANA_DESCRIBE(
     (age_max, range(Duration{}, seconds(std::int64_t{366} * 24 * 3600)),
      help("since a token was issued; 0: until it expires")),
     (realm, length(0, 200), help("of WWW-Authenticate; empty: restricted")),
+    (requires_tls, help("refuse tokens that come neither by TLS nor by a trusted proxy's https")),
     (roles, length(1, 200), help("where the roles are among the claims (JSON pointer)")),
     (scopes, length(1, 200), help("where the scopes are among the claims (JSON pointer)")),
     (cached_tokens_max, at_most(1 << 20), help("verified tokens that a reactor keeps; 0: none")),

@@ -9,6 +9,7 @@
 
 #include "katana/app/http_check.hpp"
 #include "katana/app/sandbox/refused_calls.hpp"
+#include "katana/observe/crash/report_files.hpp"
 
 namespace katana::app {
 namespace {
@@ -268,6 +269,16 @@ Result<void> add_sandbox_metrics(metrics::Registry& registry) {
   registry.before_scrape([counters = counters->front()] {
     tell_all(sandbox_counters, counters, sandbox::refused_calls());
   });
+  return {};
+}
+
+Result<void> add_crash_metrics(metrics::Registry& registry, const std::string& folder,
+                               const std::string& program) {
+  if (folder.empty()) return {};
+  auto reports = registry.gauge("katana_crash_reports",
+                                "Crash reports of the program that were kept at its start.");
+  if (!reports) return std::unexpected(reports.error());
+  reports->set(static_cast<double>(crash::count_reports(folder, program)));
   return {};
 }
 

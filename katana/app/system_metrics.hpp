@@ -4,6 +4,7 @@
 //   katana_database_…      reads, writes, commits, refusals, queues
 //   katana_log_…           records, dropped, lost, waiting
 //   katana_sandbox_…       refused system calls
+//   katana_crash_reports   kept reports of crashes
 //
 // Owns       nothing.
 // Borrows    the registry, and the registered systems, which outlive its last scrape and check.
@@ -12,6 +13,8 @@
 // Fails      with an Error that names the metric or check.
 // Invariant  a system pays nothing unless it is asked.
 #pragma once
+
+#include <string>
 
 #include "katana/app/pools.hpp"
 #include "katana/app/settings.hpp"
@@ -31,6 +34,10 @@ Result<void> add_database_metrics(metrics::Registry& registry, const database::D
 Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);  // katana_log_…
 // Adds the calls that process.sandbox refused, for the whole process.
 Result<void> add_sandbox_metrics(metrics::Registry& registry);
+
+// The crash reports that were kept at the start; no figure without a folder for them.
+Result<void> add_crash_metrics(metrics::Registry& registry, const std::string& folder,
+                               const std::string& program);
 
 // A warning while an output of the log fails or is slow: requests are served all the same.
 Result<void> add_log_check(metrics::HealthChecks& checks, const log::Log& log);

@@ -53,7 +53,7 @@ Result<std::unique_ptr<ExporterThread>> ExporterThread::start(Exporters exporter
 }
 
 void ExporterThread::on_wake() noexcept {
-  is_woken_.store(false, std::memory_order_relaxed);
+  is_woken_.exchange(false, std::memory_order_acq_rel);  // sees what wakers wrote before
   if (is_told_to_end_.load(std::memory_order_acquire)) return finish();
   const bool is_drain = is_draining_.exchange(false, std::memory_order_acquire);
   for (const auto& each : exporters_) {

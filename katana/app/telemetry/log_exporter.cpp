@@ -30,9 +30,22 @@ class QueueOutput final : public log::Output {
 
 }  // namespace
 
+void LogQueue::set_wake(std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
+}
+
+bool LogQueue::call_at_next() {
+  const std::lock_guard lock(mutex_);
+  calls_at_next_ = wake_ && records_ == 0;
+  return calls_at_next_;
+}
+
 void LogQueue::put(Bytes records) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return;
+  // Under the lock: set_wake(nullptr) is then the end of all calls.
+  if (std::exchange(calls_at_next_, false) && wake_) wake_();
   while (!records.empty()) {
     std::size_t count = 1;
     const std::size_t size = otlp::cut_records(records, count);
@@ -105,7 +118,15 @@ Task<void> LogExporter::run() {
       co_await send_all();
       due = now + options_.interval;
     }
-    co_await net::sleep_for(std::min(options_.interval, OtlpSender::look_interval));
+    woken_.reset();
+    const bool rests = !sender_.is_finishing() && queue_->call_at_next();
+    if (rests) {
+      co_await woken_.wait();
+      due = net::Reactor::current()->now() + options_.interval;
+    }
+    if (!sender_.is_finishing()) {
+      co_await net::sleep_for(std::min(options_.interval, OtlpSender::look_interval));
+    }
   }
   co_await send_all();
 }

@@ -13,11 +13,13 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "katana/app/telemetry/signal_exporter.hpp"
+#include "katana/base/coroutine/synchronization.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/observe/log/sink.hpp"
 
@@ -31,6 +33,10 @@ class LogQueue {
 
   explicit LogQueue(std::size_t records_max) noexcept : records_max_(records_max) {}
 
+  // `wake` is called from put() after call_at_next(), once. Set it before records are put, or null.
+  void set_wake(std::function<void()> wake);
+  // False: records wait, or there is nothing to call.
+  bool call_at_next();
   // Adds whole records. Records without room are dropped and counted.
   void put(Bytes records);
   // The oldest records, at most that many; `count` becomes how many they are.
@@ -48,6 +54,8 @@ class LogQueue {
   std::size_t bytes_ = 0;
   std::size_t records_ = 0;
   bool is_closed_ = false;
+  bool calls_at_next_ = false;
+  std::function<void()> wake_;
   std::atomic<std::uint64_t> dropped_{0};
 };
 
@@ -57,7 +65,7 @@ log::SinkOptions otlp_output(std::shared_ptr<LogQueue> queue, log::Level level);
 // How often and how much is sent.
 struct LogExporterOptions {
   OtlpSenderOptions sender = {};        // of the signal
-  Duration interval = seconds(1);       // between two looks at the queue
+  Duration interval = seconds(1);       // between two exports of records that do not fill a batch
   std::size_t batch_records_max = 512;  // of one export
 };
 
@@ -68,7 +76,12 @@ class LogExporter final : public SignalExporter {
   ~LogExporter() override { queue_->close(); }
 
   Task<void> run() override;
-  void finish() override { sender_.finish(); }
+  // Records have come.
+  void collect() override { woken_.set(); }
+  void finish() override {
+    sender_.finish();
+    woken_.set();
+  }
   void drop_rest() noexcept override;
   const OtlpSender& sender() const noexcept override { return sender_; }
   // Records that wait, with those that are being sent.
@@ -80,6 +93,7 @@ class LogExporter final : public SignalExporter {
   const std::shared_ptr<LogQueue> queue_;
   const LogExporterOptions options_;
   OtlpSender sender_;
+  AsyncEvent woken_;
   std::atomic<std::size_t> sending_{0};
 };
 

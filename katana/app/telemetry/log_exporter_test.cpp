@@ -39,6 +39,10 @@ class LogExporterTest : public ::testing::Test {
       EXPECT_TRUE(net::spawn(exporter_->run()));
       return Reply();
     });
+    router.get("/collect", [this] {
+      exporter_->collect();
+      return Reply();
+    });
     router.get("/finish", [this] {
       exporter_->finish();
       return Reply();
@@ -95,6 +99,25 @@ TEST_F(LogExporterTest, records_are_sent_in_their_order_after_the_interval_or_wi
   EXPECT_THAT(collector_->requests()[1].content, Not(HasSubstr("record 4")));
   EXPECT_THAT(collector_->requests()[2].content, HasSubstr("record 5"));
   EXPECT_EQ(counted(OtlpFate::sent), 7u);
+}
+
+TEST_F(LogExporterTest, an_exporter_without_records_rests_until_one_wakes_it) {
+  int wakes = 0;
+  queue_->set_wake([&] { ++wakes; });
+  start();
+  for (int round = 1; round <= 3; ++round) {
+    server_.advance(seconds(10));
+    log(2);
+    EXPECT_EQ(wakes, round) << "once, however many records come";
+    server_.advance(seconds(60));
+    EXPECT_EQ(collector_->requests().size(), static_cast<std::size_t>(round - 1))
+        << "it looks by itself";
+    server_.get("/collect");  // as the thread of the exporters does when it is woken
+    server_.advance(seconds(2));
+    EXPECT_EQ(collector_->requests().size(), static_cast<std::size_t>(round));
+  }
+  EXPECT_EQ(counted(OtlpFate::sent), 6u);
+  queue_->set_wake(nullptr);
 }
 
 TEST_F(LogExporterTest, records_below_the_level_are_not_sent) {

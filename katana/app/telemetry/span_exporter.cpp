@@ -17,9 +17,19 @@ Task<void> SpanExporter::run() { co_await when_all(collect_loop(), send_loop());
 
 Task<void> SpanExporter::collect_loop() {
   while (!sender_.is_finishing()) {
+    woken_.reset();
     collect();
+    const bool is_idle = !woken_.is_set() && open_.count == 0 && full_.empty();
+    if (is_idle) co_await rest();
     co_await net::sleep_for(collect_interval);
   }
+}
+
+// Until the next span, if the tracer can report it.
+Task<void> SpanExporter::rest() {
+  if (!tracer_.call_at_next_span()) co_return;
+  collect();  // spans that ended before the tracer knew
+  if (!sender_.is_finishing()) co_await woken_.wait();
 }
 
 Task<void> SpanExporter::send_loop() {
@@ -40,19 +50,21 @@ Task<void> SpanExporter::send_loop() {
 
 void SpanExporter::collect() {
   const Duration wall_offset = options_.wall_offset ? options_.wall_offset() : Duration{};
-  tracer_.drain([&](const trace::SpanRecord& record) {
+  const std::size_t count = tracer_.drain([&](const trace::SpanRecord& record) {
     if (queued() >= options_.queue_spans_max) return sender_.count(OtlpFate::queue_full, 1);
     if (open_.count == 0) open_.first = tracer_.now();
     otlp::append_span(open_.spans, record, wall_offset);
     queued_.fetch_add(1, std::memory_order_relaxed);
     if (++open_.count == options_.batch_spans_max) full_.push_back(std::exchange(open_, {}));
   });
+  if (count > 0) woken_.set();
   if (is_due(tracer_.now())) changed_.set();
 }
 
 void SpanExporter::finish() {
   collect();
   sender_.finish();
+  woken_.set();
   changed_.set();
 }
 

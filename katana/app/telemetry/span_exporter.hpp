@@ -36,7 +36,8 @@ struct SpanExporterOptions {
 
 class SpanExporter final : public SignalExporter {
  public:
-  static constexpr Duration collect_interval = milliseconds(250);  // between two drains
+  // Between two drains while spans come. After one without spans the next span wakes the exporter.
+  static constexpr Duration collect_interval = milliseconds(250);
 
   SpanExporter(trace::Tracer& tracer, client::HttpClient http, SpanExporterOptions options,
                log::Logger logger);
@@ -58,6 +59,7 @@ class SpanExporter final : public SignalExporter {
   };
 
   Task<void> collect_loop();
+  Task<void> rest();
   Task<void> send_loop();
   bool is_due(Instant now) const noexcept;
   Batch take_batch() noexcept;
@@ -68,6 +70,7 @@ class SpanExporter final : public SignalExporter {
   std::deque<Batch> full_;
   Batch open_;
   AsyncEvent changed_;
+  AsyncEvent woken_;                    // spans have come, or the end
   std::atomic<std::size_t> queued_{0};  // with the spans that are being sent
 };
 

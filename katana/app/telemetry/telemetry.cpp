@@ -228,6 +228,7 @@ Result<client::HttpClient> TelemetryPart::make_client() const {
   options.retries_max = 0;      // OtlpSender decides on retries
   options.content_bytes_max = 4 * 1024 * 1024;
   options.user_agent = "OTel-OTLP-Exporter-katana";
+  options.tokens_in_plaintext = true;  // the operator gave the headers; judge() tells of plaintext
   options.tls = effective.settings.tls;
   // They take time to read, and plaintext does not need them.
   const bool is_encrypted = std::ranges::any_of(
@@ -298,7 +299,9 @@ Result<void> TelemetryPart::start_exporters(metrics::Registry& metrics) {
   auto started = ExporterThread::start(std::move(exporters));
   if (!started) return std::unexpected(started.error());
   exporter_ = *std::move(started);
-  if (tracer_) to_wake_.store(exporter_.get(), std::memory_order_release);
+  to_wake_.store(exporter_.get(), std::memory_order_release);
+  exporter_->wake();  // spans may have ended before it could be woken
+  if (log_queue_) log_queue_->set_wake([exporter = exporter_.get()] { exporter->wake(); });
   return add_exporter_metrics(metrics);
 }
 
@@ -382,6 +385,7 @@ Result<void> TelemetryPart::add_exporter_metrics(metrics::Registry& metrics) {
 void TelemetryPart::stop() noexcept {
   // A thread that wakes it now has taken its pointer before: threads of requests have ended.
   to_wake_.store(nullptr, std::memory_order_release);
+  if (log_queue_) log_queue_->set_wake(nullptr);
   if (!exporter_) return;
   if (log_queue_) log_->flush(milliseconds(50));  // records up to here are sent, too
   exporter_->stop(start_->effective.settings.flush_timeout);
