@@ -300,6 +300,7 @@ int serve(const Flags& flags, const server::EngineChoice& engine,
            log::field("reactors", flags.threads));
   // For scripts, which read the port; where the log stands too, its line is enough.
   if (!log.enabled(log::Level::info) || !same_output(STDOUT_FILENO, STDERR_FILENO)) {
+    all_logs.flush(seconds(1));  // behind the line, the log has the records above
     print_soon(STDOUT_FILENO, fmt::format("{}: listening on {} (engine {}, {} reactors) in {} ms\n",
                                           program, server.url(), server::engine_name(engine.kind),
                                           flags.threads, short_number(took_ms)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "katana/container.hpp"
 #include "katana/http.hpp"
@@ -16,6 +17,7 @@ constexpr std::chrono::seconds interval{1};
 constexpr const char* events_path = "/dashboard/events";
 constexpr std::size_t lines_told_max = 20;  // in one event
 constexpr std::size_t rates_kept = 120;
+constexpr int looks_after_last_reader = 10;  // a page that is loaded again finds its figures
 
 EventTopicOptions topic_options() {
   EventTopicOptions options;
@@ -60,12 +62,17 @@ Live::~Live() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  stop_asked_.notify_one();
+  changed_.notify_one();
   thread_.join();
 }
 
 void Live::add_to(Group routes) {
-  routes.get(events_path, [this](const RequestView& request) { return topic_.subscribe(request); })
+  routes
+      .get(events_path,
+           [this](const RequestView& request) {
+             begin_looking();
+             return topic_.subscribe(request);
+           })
       .get("/dashboard/lines", [this] {
         LogTail::Lines lines = tail_->since(0, LogTail::lines_kept_max);
         return json_reply(LiveLines{std::move(lines.lines), lines.until, life_})
@@ -73,12 +80,27 @@ void Live::add_to(Group routes) {
       });
 }
 
+void Live::begin_looking() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(looks_left_, looks_after_last_reader) == 0) changed_.notify_one();
+}
+
 void Live::watch() {
   std::unique_lock lock(mutex_);
-  while (!stop_asked_.wait_for(lock, interval, [this] { return stopping_; })) {
+  while (!stopping_) {
+    if (looks_left_ == 0) {
+      changed_.wait(lock, [this] { return stopping_ || looks_left_ > 0; });
+      // Figures of before the rest would be averages over it.
+      last_ = {};
+      rates_.clear();
+      continue;
+    }
     lock.unlock();
     look();
+    const bool has_readers = topic_.statistics().subscribers > 0;
     lock.lock();
+    looks_left_ = has_readers ? looks_after_last_reader : looks_left_ - 1;
+    changed_.wait_for(lock, interval, [this] { return stopping_; });
   }
 }
 

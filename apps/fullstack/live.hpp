@@ -116,6 +116,9 @@ class Live {
   void add_to(Group routes);
 
  private:
+  // The thread looks once a second while clients read the events, and for ten seconds after the
+  // last one. It then sleeps until begin_looking().
+  void begin_looking();
   // The counts at one moment, from which rates are computed.
   struct Counts {
     double at_s = 0;
@@ -150,8 +153,9 @@ class Live {
   std::uint64_t lines_told_ = 0;
 
   std::mutex mutex_;  // guards the members below
-  std::condition_variable stop_asked_;
+  std::condition_variable changed_;
   bool stopping_ = false;
+  int looks_left_ = 0;  // unless there are readers then
   std::thread thread_;  // the last member: it uses the others
 };
 

@@ -15,6 +15,7 @@
 #include "katana_tool/add_command.hpp"
 #include "katana_tool/audit_command.hpp"
 #include "katana_tool/completion.hpp"
+#include "katana_tool/crash_command.hpp"
 #include "katana_tool/dev_command.hpp"
 #include "katana_tool/lint_command.hpp"
 #include "katana_tool/log_command.hpp"
@@ -93,6 +94,7 @@ int main(int count, char** arguments) {
   add_source_lint_command(app, chosen);
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
+  add_crash_command(app, chosen);
   add_password_command(app, chosen);
   CLI::App* parsed = &app;
   if (const char* const alone = subcommand_of(arguments[0])) {

@@ -1,15 +1,9 @@
 // katana openapi dump: the document of a program, for the repository of that program.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "katana/data/container/json_read.hpp"
@@ -18,6 +12,7 @@
 #include "katana_tool/openapi/openapi_command.hpp"
 #include "katana_tool/openapi/text_diff.hpp"
 #include "katana_tool/program_command.hpp"
+#include "katana_tool/program_output.hpp"
 
 namespace katana::tool {
 namespace {
@@ -32,45 +27,6 @@ struct DumpFlags {
   std::string check;
 };
 
-// The standard output of a program; its standard error goes to ours.
-Result<std::string> output_of(const std::vector<std::string>& words) {
-  std::vector<std::string> owned(words);
-  std::vector<char*> arguments;
-  for (std::string& each : owned) arguments.push_back(each.data());
-  arguments.push_back(nullptr);
-  std::array<int, 2> ends{};
-  const auto failed = [&](const char* what) {
-    return fail(Code::unavailable, fmt::format("cannot {} '{}': {}", what, words.front(),
-                                               std::generic_category().message(errno)));
-  };
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed("make a pipe for");
-  const pid_t child = fork();
-  if (child < 0) return failed("start");
-  if (child == 0) {
-    dup2(ends[1], STDOUT_FILENO);
-    execvp(arguments[0], arguments.data());
-    fmt::print(stderr, "katana: cannot run '{}': {}; build it, or name it with --program\n",
-               words.front(), std::generic_category().message(errno));
-    _exit(127);
-  }
-  close(ends[1]);
-  std::string text;
-  std::array<char, 64 * 1024> piece;
-  while (true) {
-    const ssize_t count = read(ends[0], piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    text.append(piece.data(), static_cast<std::size_t>(count));
-  }
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
-  return fail(Code::unavailable,
-              fmt::format("'{} --print-openapi' failed, see above", words.front()));
-}
-
 Result<std::string> document_of(const DumpFlags& flags) {
   std::vector<std::string> words = {flags.program, "--print-openapi"};
   if (words.front().empty()) {
@@ -81,7 +37,7 @@ Result<std::string> document_of(const DumpFlags& flags) {
   if (!flags.config_file.empty()) words.insert(words.end(), {"--config", flags.config_file});
   for (const std::string& each : flags.sets) words.insert(words.end(), {"--set", each});
   if (!flags.document.empty()) words.insert(words.end(), {"--document", flags.document});
-  auto text = output_of(words);
+  auto text = output_of(words, "build it, or name it with --program");
   if (!text || flags.specification == "3.1") return text;
   auto value = container::read_json<container::Value>(*text);
   if (!value || value->get_object() == nullptr) {

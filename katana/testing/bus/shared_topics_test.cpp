@@ -101,6 +101,19 @@ TEST_F(SharedTopicsTest, what_is_missed_is_told_and_nothing_comes_without_subscr
   EXPECT_EQ(bus_b_->statistics().subscriptions, 0u);
 }
 
+// Another program on the bus may publish anything to the subject of a topic.
+TEST_F(SharedTopicsTest, text_from_the_bus_that_is_not_utf8_reaches_no_subscriber) {
+  TestWebSocket subscriber = server_.websocket("/b");
+  settle();
+  const std::string subject = "topics." + bus::escape_token("a room.");
+  ASSERT_TRUE(bus_a_->publish({.subject = subject, .payload = "caf\xc3"}));
+  ASSERT_TRUE(bus_a_->publish({.subject = subject, .payload = "coffee"}));
+  settle();
+  const auto received = subscriber.receive();
+  ASSERT_TRUE(received) << received.error().describe();
+  EXPECT_EQ(received->content, "coffee");
+}
+
 // Two topics of one name on one bus act like those of two processes.
 class SharedEventsTest : public ::testing::Test {
  protected:

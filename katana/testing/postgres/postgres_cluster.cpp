@@ -321,10 +321,9 @@ std::string PostgresCluster::url(const std::string& database) const {
 
 Result<std::string> PostgresCluster::run(const std::string& statement) {
   const std::lock_guard lock(session_mutex_);
-  auto rows = session_->ask(statement.c_str());
+  const auto rows = session_->ask(statement);
   if (!rows) return std::unexpected(rows.error());
-  const bool has_value = PQntuples(rows->get()) > 0 && PQnfields(rows->get()) > 0;
-  return std::string(has_value ? PQgetvalue(rows->get(), 0, 0) : "");
+  return rows->empty() || rows->front().empty() ? std::string() : rows->front().front();
 }
 
 }  // namespace katana::testing

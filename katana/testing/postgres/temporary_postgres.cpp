@@ -125,7 +125,7 @@ Result<void> TemporaryPostgres::run(const std::string& statements) const {
   if (name_.empty()) return fail(Code::unavailable, problem_);
   auto session = database::postgres::BlockingSession::connect(cluster_->options(name_), {});
   if (!session) return std::unexpected(session.error());
-  auto done = session->ask(statements.c_str());
+  auto done = session->ask(statements);
   if (!done) return std::unexpected(done.error());
   return {};
 }
