@@ -52,6 +52,14 @@ class ConformanceTest(unittest.TestCase):
         self.assertIn(words, found[0])
         self.assertRegex(found[0], r"^[^:]+:1: .+\. .+\.$")
 
+    def test_a_rule_that_differs_has_tests_and_counts_for_the_ratchet(self):
+        differs = 'differs = "It refuses."\n'
+        self.assertEqual(self.findings(TESTED + differs, allowed=1), [])
+        self.refuses("1 rules that are missing or differ", TESTED + differs)
+        self.refuses("has no tests", RULE + 'not_applicable = "It is none."\n' + differs, allowed=1)
+        self.assertIn("| differs: It refuses. (`Suite.it_answers`) |",
+                      conformance.page_of([("RFC1.toml", conformance.tomllib.loads(HEAD + TESTED + differs))]))
+
     def test_a_rule_with_a_test_of_any_kind_is_accepted(self):
         for test in ("Suite.it_answers", "a_test.cpp::it_answers", "case A case", "corpus host-*",
                      "h2spec http2/6.1/1"):
@@ -99,7 +107,7 @@ class ConformanceTest(unittest.TestCase):
     def test_the_page_has_a_row_for_each_rule_and_counts_them(self):
         self.findings(TESTED + RULE.replace("1-1", "1-2").replace("Answers", "A|b") + 'missing = "none"\n', allowed=1)
         page = (self.root / conformance.PAGE).read_text()
-        self.assertIn("| [RFC 1: Rules](#rfc-1-rules) | 2 | 1 | 0 | 1 |", page)
+        self.assertIn("| [RFC 1: Rules](#rfc-1-rules) | 2 | 1 | 0 | 0 | 1 |", page)
         self.assertIn("| 1-1 | server | MUST | Answers. | `Suite.it_answers` |", page)
         self.assertIn("| 1-2 | server | MUST | A\\|b. | **open**: none |", page)
 

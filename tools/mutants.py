@@ -218,6 +218,8 @@ class Source:
                     at += 1
             elif word in ("else", "do", "try", ";"):
                 at += 1
+            elif word == "[" and self.word(at + 1) == "[":
+                at = self.pair[at] + 1  # an attribute, such as [[likely]]
             elif word == "{" and self.role.get(at) == "code":
                 at = self.pair[at] + 1  # its statements are found separately
             elif word in ("case", "default"):

@@ -34,6 +34,11 @@ class GeneratorTest(unittest.TestCase):
     def test_a_bound_is_moved_by_one_place_and_by_one(self):
         self.assertEqual(after("if (x < 3) g();"), ["false", "true", "x <= 3", "x < 4", ";"])
 
+    def test_an_attribute_is_no_part_of_a_statement(self):
+        self.assertEqual(after("if (a) [[likely]]\n  g();\nreturn b;", "removed"), [";"])
+        self.assertEqual(after("if (a) [[likely]] {\n  g();\n}\nreturn b;", "removed"), [";"])
+        self.assertEqual(after("if (a) [[unlikely]] return b;", "result"), ["return {};"])
+
     def test_each_part_of_a_condition_is_dropped(self):
         self.assertEqual(after("if (a && b || !c) g();", "dropped"), ["b || !c", "a || !c", "!c", "a && b"])
 
@@ -146,6 +151,14 @@ int main() { return f(1) + calls; }
         dropped, switched = mutate.blame(f"/x/a.cpp:{line}:3: error: no matching function", {"/x/a.cpp": schema})
         self.assertEqual([mutant.operator for mutant in dropped], ["arguments"])
         self.assertEqual(switched, set())
+
+    def test_a_lambda_that_a_mutant_makes_immediate_is_blamed_on_its_next_change_of_arguments(self):
+        found = source("void f() { each([&](int a) { g(a); h(fmt_of(a, b)); }); }")
+        schema = generator.Schemata(found, found.mutants)
+        line = min(schema.mutant_of) - 1
+        errors = f"/y/each.hpp:9:7: error: call to immediate function 'x'\n/x/a.cpp:{line}:3: note: requested here"
+        dropped, _ = mutate.blame(errors, {"/x/a.cpp": schema})
+        self.assertEqual([mutant.operator for mutant in dropped], ["arguments"])
 
     def test_types_that_a_switch_cannot_join_blame_the_whole_unit(self):
         found = source("void f() { auto x = a + 1; }")

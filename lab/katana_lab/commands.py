@@ -46,6 +46,7 @@ COMMANDS = {
     "scale": Command("costs.scale", "lab/scale.py", "a model of ten million connections on forty machines"),
     "scale-inputs": Command("costs.scale_inputs", "lab/scale_inputs.py", "what that model takes as given, measured"),
     "openapi-sql": Command("costs.openapi_sql", "lab/openapi_sql.py", "operations on SQLite, by their OpenAPI"),
+    "idle-cost": Command("costs.idle", "lab/idle_cost.py", "wake-ups and CPU of programs at rest, or with little load"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
     "build-cost": Command("costs.build", "lab/build_cost.py", "what a build costs, by target and by source"),

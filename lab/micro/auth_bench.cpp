@@ -81,7 +81,7 @@ std::string token_of(const jose::SigningKey& key, std::size_t bytes) {
 int main(int count, char** arguments) {
   micro::Suite suite("auth", count, arguments);
   const jose::SigningKey key =
-      *jose::SigningKey::from_secret(jose::Algorithm::hs256, "0123456789abcdef0123456789abcdef");
+      *jose::SigningKey::from_secret(jose::Algorithm::hs256, "4f8a61c0d97be2350a6f18c4e7d29b53");
   const auth::Authentication bearer = auth::bearer(
       {.keys = std::make_shared<auth::TokenKeys>(auth::TokenKeys::Set{key.verification_key()})});
   const auth::Authenticator& authenticator = *bearer.authenticators().front();

@@ -122,7 +122,7 @@ void ask_key_pair(micro::Suite& suite, Bytes name, Bytes jwk, Algorithm algorith
 }
 
 void ask_secret(micro::Suite& suite) {
-  static constexpr Bytes secret = "0123456789abcdef0123456789abcdef";
+  static constexpr Bytes secret = "4f8a61c0d97be2350a6f18c4e7d29b53";
   const SigningKey key = *SigningKey::from_secret(Algorithm::hs256, secret);
   const std::array keys = {key.verification_key()};
   const std::string token = token_of(key);

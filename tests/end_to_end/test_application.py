@@ -1,6 +1,9 @@
 """A program on app::Application: its start and end, signals, reload, systemd, names of requests."""
+import fcntl
 import json
+import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -56,6 +59,26 @@ def test_the_console_can_have_json_lines_alone(tmp_path):
     with Application(tmp_path, "--set", "log.console=off") as app:
         assert app.get("/users/7")[0] == 200
     assert app.stderr() == ""
+
+
+def test_the_log_of_the_start_comes_before_the_line_of_its_address(tmp_path):
+    """While the console cannot be written, the line of standard output waits, but for a second at most."""
+    console, its_end = os.pipe()
+    fcntl.fcntl(its_end, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(its_end, b"x" * 4096)      # full
+    command = [program_path(), "--port", "0"]
+    with subprocess.Popen(command, cwd=tmp_path, env=clean_environment(), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=its_end, text=True) as process:
+        os.close(its_end)
+        try:
+            assert not select.select([process.stdout], [], [], 0.7)[0], "printed before the log of the start"
+            said = ""
+            while "listening on" not in said:
+                said += os.read(console, 65536).decode()
+            assert process.stdout.readline().startswith("application_server: listening on ")
+        finally:
+            process.terminate()
+            os.close(console)
 
 
 def test_it_serves_from_its_database_and_tells_everything_about_itself(tmp_path):

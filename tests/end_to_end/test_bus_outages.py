@@ -158,11 +158,10 @@ def test_clients_that_stay_attached_are_told_everything_of_every_outage(tmp_path
             sent = ["first", "killed", "after_kill", "paused", "after_pause", "anew"]
             assert [text for text in told(each) if text in sent] == sent, each.text
             assert "event: lost" in each.text, each.text
-        for each in apps:
-            assert each.stderr().count("has lost messages: ") == 1, each.stderr()
         for each in [*events, *sockets]:
             each.close()
         for each in apps:
             each.end()
+            assert each.stderr().count("has lost messages: ") == 1, each.stderr()
 
 # SPDX-License-Identifier: Apache-2.0

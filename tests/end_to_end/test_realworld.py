@@ -455,7 +455,7 @@ def test_the_token_of_a_user_who_is_gone_is_401_and_the_articles_are_gone(tmp_pa
 
 def test_a_token_outlives_a_restart_with_a_key_and_ends_with_the_process_without(tmp_path):
     """The setting token_key."""
-    key = "token_key=" + "k" * 32
+    key = "token_key=4f8a61c0d97be2350a6f18c4e7d29b53"
     with RealWorld(tmp_path, key) as program:
         token = program.sign_up("steady")
     with RealWorld(tmp_path, key) as program:

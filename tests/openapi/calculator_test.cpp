@@ -70,11 +70,17 @@ class Chains final : public calculator::ChainsApi {
       ++amount.value;
     }
     if (chain.ledger && chain.ledger->owner) {
-      const auto* const holder = std::get_if<calculator::Holder>(&chain.ledger->owner->variant());
+      const auto* const holder = chain.ledger->owner->get_if<calculator::Holder>();
       if (holder != nullptr) amount.digits = holder->name;
     }
     const Outcome outcome = amount;
     co_return calculator::MeasureReply::status_200(outcome);
+  }
+  katana::Task<calculator::CountReply> count(katana::Request, std::int64_t from,
+                                             std::int32_t to) override {
+    Amount amount;
+    amount.value = static_cast<double>(to - from);
+    co_return calculator::CountReply::status_200(amount);
   }
 };
 
@@ -102,6 +108,18 @@ TEST_F(CalculatorTest, what_is_one_of_several_is_told_by_its_kind_and_members) {
   const std::string refused = post("/values", "[]");
   EXPECT_THAT(refused, testing::StartsWith("422"));
   EXPECT_THAT(refused, testing::HasSubstr("expected number, string or object, got array"));
+}
+
+TEST_F(CalculatorTest, two_parameters_of_one_segment_are_two_arguments) {
+  const auto get = [this](katana::Bytes target) {
+    const auto reply = server_.get(target);
+    return std::to_string(reply.status()) + " " + std::string(reply.content());
+  };
+  EXPECT_EQ(get("/ranges/3...10.json"), R"(200 {"value":7.0})");
+  EXPECT_EQ(get("/ranges/-3...10.json"), R"(200 {"value":13.0})");
+  EXPECT_THAT(get("/ranges/3...10"), testing::StartsWith("404"));
+  EXPECT_THAT(get("/ranges/3.10.json"), testing::StartsWith("404"));
+  EXPECT_THAT(get("/ranges/a...10.json"), testing::StartsWith("400"));
 }
 
 TEST_F(CalculatorTest, types_contain_themselves) {

@@ -200,6 +200,7 @@ class PetstoreClientTest : public PetstoreTest {
   static katana::client::HttpClient make_http() {
     katana::client::HttpClientOptions options;
     options.tls.system_authorities = false;
+    options.tokens_in_plaintext = true;
     options.seed = 1;
     return *katana::client::HttpClient::make(options);
   }

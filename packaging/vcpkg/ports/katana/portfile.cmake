@@ -2,7 +2,7 @@
 #
 #   vcpkg install "katana[application-sqlite]" --overlay-ports=packaging/vcpkg/ports
 #
-# Features are components, with '-' for '_'. The libraries come from vcpkg; liburing, libpq and libargon2 are found by pkg-config.
+# Features are components, with '-' for '_'. The libraries come from vcpkg; liburing and libargon2 are found by pkg-config.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOLUTE)
 
 set(components http)
