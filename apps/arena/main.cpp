@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apps/command_line.hpp"
@@ -23,8 +25,8 @@ constexpr const char* program = "arena";
 
 struct Flags {
   std::string address = "0.0.0.0";
-  std::optional<std::uint16_t> h1, h1_tls, h2c, tls;
-  std::string folder, dataset, certificate, key;
+  std::optional<std::uint16_t> h1, h1_tls, h2c, tls, checked;
+  std::string folder, dataset, certificate, key, checked_certificate, checked_key;
   unsigned threads = 0;
 };
 
@@ -38,9 +40,18 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--dataset", flags.dataset, "JSON file of the items of /json");
   app.add_option("--cert", flags.certificate, "PEM file of the certificate and its chain");
   app.add_option("--key", flags.key, "PEM file of its private key");
+  app.add_option(
+      "--tls-check", flags.checked,
+      "port of HTTP/1.1 over TLS with certificates of its own; nobody listens there while "
+      "their file is missing");
+  app.add_option("--tls-check-cert", flags.checked_certificate, "as --cert, for --tls-check");
+  app.add_option("--tls-check-key", flags.checked_key, "as --key, for --tls-check");
   app.add_option("--threads", flags.threads, "reactors; 0: one for each CPU of the affinity mask")
       ->capture_default_str();
 }
+
+// Files that are replaced are read again without a signal, as the guide of TLS says.
+constexpr Duration certificates_watch = seconds(10);
 
 // The server's first listener speaks TLS if any does.
 Result<server::HttpServerOptions> server_options(const Flags& flags) {
@@ -67,10 +78,49 @@ Result<server::HttpServerOptions> server_options(const Flags& flags) {
       return fail(Code::invalid_argument, "--tls and --h1-tls need --cert and --key");
     }
     options.tls = {.certificates = {{.chain_file = flags.certificate, .key_file = flags.key}}};
+    options.certificates_watch = certificates_watch;
   }
   options.listeners.assign(listeners.begin() + 1, listeners.end());
   return options;
 }
+
+// Serves --tls-check beside the main server, and ends with it.
+class CheckedListener {
+ public:
+  CheckedListener(const Flags& flags, const Service& service)
+      : server_(options_of(flags), service) {}
+  ~CheckedListener() {
+    if (!thread_.joinable()) return;
+    server_.shutdown();
+    thread_.join();
+  }
+
+  static bool is_wanted(const Flags& flags) {
+    return flags.checked && std::filesystem::exists(flags.checked_certificate);
+  }
+  Result<void> start() {
+    if (auto started = server_.start(); !started) return started;
+    thread_ = std::thread([this] { server_.run(); });
+    return {};
+  }
+  std::string url() const { return server_.url(); }
+
+ private:
+  static server::HttpServerOptions options_of(const Flags& flags) {
+    server::HttpServerOptions options;
+    options.reactors = 1;
+    options.address = flags.address;
+    options.port = *flags.checked;
+    options.versions = server::HttpVersions::http1;
+    options.tls = {
+        .certificates = {{.chain_file = flags.checked_certificate, .key_file = flags.checked_key}}};
+    options.certificates_watch = certificates_watch;
+    return options;
+  }
+
+  server::HttpServer server_;
+  std::thread thread_;
+};
 
 Result<void> serve(const Flags& flags) {
   std::vector<arena::Item> items;
@@ -97,8 +147,16 @@ Result<void> serve(const Flags& flags) {
   server::raise_descriptor_limit();
   server::HttpServer server(*options, *service);
   if (auto started = server.start(); !started) return started;
+  std::optional<CheckedListener> checked;
+  if (CheckedListener::is_wanted(flags)) {
+    checked.emplace(flags, *service);
+    if (auto started = checked->start(); !started) {
+      return std::unexpected(started.error().within("--tls-check"));
+    }
+  }
   std::string ready = fmt::format("{}: listening on {}", program, server.url());
   for (const std::string& url : server.other_urls()) ready += ", " + url;
+  if (checked) ready += ", " + checked->url();
   print_soon(STDOUT_FILENO, ready + fmt::format(" ({} reactors)\n", server.reactor_count()));
   server.run();
   return {};

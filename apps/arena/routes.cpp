@@ -9,6 +9,7 @@
 #include "katana/data/container/json_read.hpp"
 #include "katana/http.hpp"
 #include "katana/http/coding/brotli/brotli.hpp"
+#include "katana/net.hpp"
 #include "katana/websocket.hpp"
 
 namespace arena {
@@ -66,6 +67,23 @@ Json<PricedItems> first_items(std::span<const Item> items, std::int64_t orders) 
   return {.value = {.items = std::move(priced), .count = items.size()}};
 }
 
+// The longest delay that may be asked for: more would only hold a connection.
+constexpr std::uint32_t delay_ms_max = 60'000;
+
+// Answers when the time is over. Other requests of the reactor go on meanwhile.
+Task<Reply> delayed(Path<std::uint32_t> ms) {
+  if (*ms > delay_ms_max) {
+    co_return problem(400, fmt::format("A delay has at most {} ms.", delay_ms_max));
+  }
+  co_await net::sleep_for(milliseconds(*ms));
+  co_return Reply::text(format_text("{}", *ms));
+}
+
+// The content as it came.
+Reply echo(const RequestView& request) {
+  return Reply(200, "application/octet-stream", Text(request.content()));
+}
+
 // Counts what comes, where it was received.
 Task<void> count_upload(ContentReader content, ReplyWriter reply) {
   std::size_t bytes = 0;
@@ -92,6 +110,8 @@ void add_routes(Router& router, const std::vector<Item>& items, const std::strin
       .get("/baseline11", sum)
       .post("/baseline11", sum_with_content)
       .get("/baseline2", sum)
+      .get("/delay/{ms}", delayed)
+      .post("/echo", echo)
       .post("/upload", count_upload)
       .websocket("/ws", {.on_message = [](WebSocket& socket, Bytes payload, MessageKind kind) {
                    socket.send(payload, kind);

@@ -13,7 +13,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from katana_lab import analysis, generator
-from katana_lab.arena.score import Points
 from katana_lab.figures import FIGURES, title_of
 from katana_lab.results import CaseResult, ExperimentResult
 
@@ -326,18 +325,18 @@ def balance(result: ExperimentResult) -> Plot | None:
     return _plain(figure)
 
 
-def arena_score(points: tuple[dict[str, dict[str, Points]], dict[str, Points]]) -> Plot:
-    """HttpArena's score of each server, by profile, the best on top; the last part is the bonus for memory."""
-    by_profile, sums = points
-    figure, names = go.Figure(), list(reversed(sums))
-    for number, (profile, present) in enumerate(by_profile.items()):
-        figure.add_bar(y=names, x=[present[name].rate if name in present else 0 for name in names], name=profile,
+def arena_score(boards: dict[str, dict[str, dict[str, float]]]) -> Plot:
+    """HttpArena's points of each server by board and profile, the best of a board on top."""
+    rows = [(board, name) for board, by_server in boards.items() for name in by_server][::-1]
+    profiles = list(dict.fromkeys(profile for by_server in boards.values() for points in by_server.values()
+                                  for profile in points))
+    figure, names = go.Figure(), [f"{name} ({board})" for board, name in rows]
+    for number, profile in enumerate(profiles):
+        figure.add_bar(y=names, x=[boards[board][name].get(profile, 0) for board, name in rows], name=profile,
                        orientation="h", marker={"color": SPARE[number % len(SPARE)],
                                                 "opacity": 1.0 if number < len(SPARE) else 0.55},
-                       hovertemplate=f"{profile}: %{{x:.1f}}<extra></extra>")
-    figure.add_bar(y=names, x=[sums[name].memory for name in names], name="memory bonus", orientation="h",
-                   marker={"color": COLOURS["floor"]}, hovertemplate="memory: %{x:.1f}<extra></extra>")
-    figure.update_layout(_layout("HttpArena's score on one CPU, over the servers of this run",
+                       hovertemplate=f"{profile}: %{{x:.0f}}<extra></extra>")
+    figure.update_layout(_layout("HttpArena's points on one CPU, over the servers of this run",
                                  height=240 + 30 * len(names), barmode="stack"), legend_traceorder="normal")
     return _plain(figure)
 

@@ -5,12 +5,18 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import time
 import urllib.error
 import urllib.request
 
 import pytest
 
 from program_process import ROOT, built
+
+sys.path.insert(0, str(ROOT / "lab"))
+from katana_lab.arena import KNOWN_TO_HTTPARENA, PROFILES, REFERENCES, SCORED, data  # noqa: E402
+from katana_lab.contest import tls_probe, wire  # noqa: E402
 
 TABLE = """CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, category TEXT NOT NULL,
   price INTEGER NOT NULL, quantity INTEGER NOT NULL, active BOOLEAN NOT NULL, tags JSONB NOT NULL,
@@ -26,8 +32,8 @@ def arena(*flags, **environment):
     process = subprocess.Popen([built("arena"), "--address", "127.0.0.1", "--threads", "2", *flags], text=True,
                                stdout=subprocess.PIPE, env={**os.environ, **environment})
     try:
-        line = process.stdout.readline()
-        yield process, int(re.match(r"arena: listening on https?://127\.0\.0\.1:([0-9]+)", line)[1])
+        process.ready = process.stdout.readline()
+        yield process, int(re.match(r"arena: listening on https?://127\.0\.0\.1:([0-9]+)", process.ready)[1])
     finally:
         process.kill()
         process.wait()
@@ -51,9 +57,70 @@ def test_every_profile_passes_their_validation():
     """The laboratory's check starts it with files, data and certificates that are made for it."""
     build = os.environ.get("KATANA_BUILD", "build/release")
     done = subprocess.run([ROOT / "lab/arena/check", "--server", "katana", "--build", build], cwd=ROOT, text=True,
-                          capture_output=True, timeout=110, check=False)
+                          capture_output=True, timeout=500, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("checks: all passed") == 13, done.stdout
+    assert done.stdout.count("checks: all passed") == len(PROFILES), done.stdout
+
+
+def test_the_entry_names_profiles_that_are_known_and_checked():
+    """HttpArena stops at a test name that it does not know; every other one is checked here, or needs a database."""
+    entry = json.loads((ROOT / "apps/arena/httparena/meta.json").read_text())
+    assert set(entry["tests"]) <= KNOWN_TO_HTTPARENA
+    assert set(SCORED) | set(REFERENCES) == set(entry["tests"]) - {"async-db", "latency-500k-8cpu"}
+    assert entry["type"] in ("flagship", "emerging", "experimental") and entry["mode"] in ("standard", "tuned")
+    assert entry["completeness"] == dict.fromkeys(("routing", "middleware", "request", "response"), True)
+    flags = (ROOT / "apps/arena/httparena/Containerfile").read_text()
+    assert entry["tls_check"] and '"--tls-check", "9000"' in flags
+
+
+def test_a_certificate_that_is_replaced_is_used_without_a_signal(tmp_path):
+    """HttpArena's tls_check: thirty requests across the change are answered, the new certificate is seen in 30 seconds."""
+    data.write_certificate(tmp_path)
+    first, second = tls_probe.certificate_of(tmp_path / "server.crt"), tmp_path / "second"
+    second.mkdir()
+    data.write_certificate(second)
+    names = {"--tls-check": "0", "--tls-check-cert": str(tmp_path / "server.crt"),
+             "--tls-check-key": str(tmp_path / "server.key")}
+    with arena("--h1", "0", *(word for pair in names.items() for word in pair)) as (process, _):
+        port = int(re.search(r"https://127\.0\.0\.1:([0-9]+)", process.ready)[1])
+
+        def certificate(name="localhost"):
+            agreed = tls_probe.handshake(port, tls_probe.context_of(("http/1.1",)), name)
+            assert not agreed.why, agreed.why
+            return agreed.certificate
+
+        def answers():
+            reply = wire.curl(f"https://127.0.0.1:{port}/baseline11?a=1&b=2", "--http1.1")
+            return reply.status == 200 and reply.text == "3"
+
+        assert certificate() == certificate(None) == first
+        assert all(answers() for _ in range(10))
+        for name in ("server.key", "server.crt"):
+            (second / name).rename(tmp_path / name)
+        wanted = tls_probe.certificate_of(tmp_path / "server.crt")
+        assert all(answers() for _ in range(10))
+        end = time.monotonic() + 120                             # 30 seconds on a machine that is not busy
+        while certificate() != wanted and time.monotonic() < end:
+            assert answers()
+            time.sleep(0.5)
+        assert certificate() == certificate(None) == wanted and all(answers() for _ in range(10))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+
+def test_without_the_certificate_nobody_listens_for_the_check_of_tls(tmp_path):
+    """The file is not there in most of HttpArena's runs."""
+    with arena("--h1", "0", "--tls-check", "0", "--tls-check-cert", str(tmp_path / "none")) as (process, _):
+        assert "https" not in process.ready
+
+
+@pytest.mark.parametrize("path, status, text", [
+    ("/delay/0", 200, "0"), ("/delay/60001", 400, "60000 ms"), ("/delay/soon", 400, "ms")])
+def test_a_delay_is_bounded_and_a_number(path, status, text):
+    """A client cannot hold a connection for days."""
+    with arena("--h1", "0") as (_, port):
+        reply = wire.curl(f"http://127.0.0.1:{port}{path}")
+        assert reply.status == status and text in reply.text, reply
 
 
 def test_rows_of_the_table_and_the_cache_in_front_of_them(postgres):

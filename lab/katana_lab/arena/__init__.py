@@ -13,9 +13,24 @@ from katana_lab import LAB, ROOT
 FOLDER = LAB / "arena"
 BUILD = ROOT / "build" / "arena"
 DATA = BUILD / "data"
-# In the order of ARENA; a server is asked for those that it has.
-PROFILES = ("baseline", "pipelined", "limited-conn", "json", "json-comp", "json-tls", "upload", "static", "baseline-h2",
-            "static-h2", "baseline-h2c", "json-h2c", "echo-ws")
+# HttpArena's boards with the profiles that give points and can be run here. h3, gRPC and gateway are not among them:
+# they need QUIC, a gRPC service and containers.
+BOARDS = {
+    "h1": ("baseline", "limited-conn", "async", "latency-10k", "latency-1m", "json-comp", "json-tls", "8gbit"),
+    "h2": ("baseline-h2", "static-h2", "baseline-h2c", "json-h2c"),
+    "ws": ("echo-ws", "echo-ws-pipeline", "echo-ws-limited"),
+}
+# Without points: HttpArena's references, and what its first edition had.
+REFERENCES = ("pipelined", "static-tls")
+FORMER = ("json", "upload", "static")
+SCORED = tuple(profile for board in BOARDS.values() for profile in board)
+PROFILES = (*SCORED, *REFERENCES, *FORMER)
+# All that an entry may subscribe to: another name stops HttpArena's validation.
+KNOWN_TO_HTTPARENA = frozenset((
+    "baseline", "pipelined", "limited-conn", "async", "latency-10k", "latency-1m", "latency-500k-8cpu", "json-comp",
+    "json-tls", "8gbit", "static-tls", "async-db", "fortunes", "baseline-h2", "static-h2", "baseline-h2c", "json-h2c",
+    "baseline-h3", "static-h3", "unary-grpc", "unary-grpc-tls", "gateway-64", "gateway-h3", "production-stack",
+    "echo-ws", "echo-ws-pipeline", "echo-ws-limited"))
 
 
 @dataclasses.dataclass(frozen=True)

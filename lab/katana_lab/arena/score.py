@@ -1,7 +1,9 @@
-"""HttpArena's score, over the servers that are present.
+"""HttpArena's points, over the servers that are present.
 
-A profile's rate is the mean over its connection counts, and gives 100 × rate / best. Memory gives up to 50 more by
-√rate / MiB; in json-comp the rate is weighted by (smallest reply / own)² first, with heads. The score is the sum.
+A profile gives 1,000 × own / best. In most, that is of the rate, the mean over connection counts. In json-comp the rate
+is weighted by (smallest reply / own)² first, with heads. A paced profile has a score of its own: the share of the
+planned rate, times the sum of 0.50 × CPU, 0.25 × p99 and 0.25 × mean latency, each beside the best. Boards are added up
+on their own, and there is no total over them. Memory gives no points.
 """
 from __future__ import annotations
 
@@ -9,33 +11,24 @@ import dataclasses
 import math
 from collections.abc import Mapping
 
-POINTS_MAX, BONUS_MAX = 100.0, 50.0
+from katana_lab.arena import BOARDS
+from katana_lab.arena.loads import LOADS
+
+POINTS_MAX = 1000.0
 WEIGHTED_BY_SIZE = ("json-comp",)
+RATE_SHARE = 0.95                        # of the planned rate counts as all of it
+CPU_WEIGHT, P99_WEIGHT, MEAN_WEIGHT = 0.50, 0.25, 0.25
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A server in a profile, the mean over its connection counts."""
+    """A server in a profile: the mean over its connection counts. CPU and latencies are in microseconds."""
 
     rate: float
-    mib: float
     reply_bytes: float = 0.0
-
-
-@dataclasses.dataclass(frozen=True)
-class Points:
-    """The points of a server in a profile, or in all."""
-
-    rate: float = 0.0
-    memory: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """Both."""
-        return self.rate + self.memory
-
-    def __add__(self, other: Points) -> Points:
-        return Points(self.rate + other.rate, self.memory + other.memory)
+    cpu_us: float = 0.0
+    p99_us: float = 0.0
+    mean_us: float = 0.0
 
 
 Entries = Mapping[str, Mapping[str, Entry]]                      # profile -> server -> entry
@@ -50,24 +43,47 @@ def weighted_rates(profile: str, entries: Mapping[str, Entry]) -> dict[str, floa
             for name, entry in entries.items()}
 
 
-def points_of(profile: str, entries: Mapping[str, Entry]) -> dict[str, Points]:
+def paced_scores(target: float, entries: Mapping[str, Entry]) -> dict[str, float]:
+    """The scores of a paced profile, each 0 to 100. A server that did not answer has 0, and is the best in nothing."""
+    present = {name: entry for name, entry in entries.items() if min(entry.rate, entry.cpu_us, entry.p99_us,
+                                                                     entry.mean_us) > 0}
+    if not present:
+        return dict.fromkeys(entries, 0.0)
+    best = {figure: min(getattr(entry, figure) for entry in present.values())
+            for figure in ("cpu_us", "p99_us", "mean_us")}
+
+    def share(lost: float) -> float:
+        return min(1.0, max(0.0, 1 - lost))
+
+    def score_of(entry: Entry) -> float:
+        rate = min(1.0, entry.rate / (RATE_SHARE * target))
+        p99 = share(math.log10(entry.p99_us / best["p99_us"]) / 3)
+        mean = share(math.log10(entry.mean_us / best["mean_us"]))
+        return 100 * rate * (CPU_WEIGHT * best["cpu_us"] / entry.cpu_us + P99_WEIGHT * p99 + MEAN_WEIGHT * mean)
+
+    return {name: score_of(present[name]) if name in present else 0.0 for name in entries}
+
+
+def points_of(profile: str, entries: Mapping[str, Entry]) -> dict[str, float]:
     """The points of each server in a profile."""
-    rates = weighted_rates(profile, entries)
-    thrifts = {name: math.sqrt(rate) / entries[name].mib for name, rate in rates.items()}
-    best, best_thrift = max(rates.values()), max(thrifts.values())
-    if best <= 0:
-        return {name: Points() for name in rates}
-    return {name: Points(POINTS_MAX * rate / best, BONUS_MAX * thrifts[name] / best_thrift)
-            for name, rate in rates.items()}
+    target = LOADS[profile].rate
+    values = paced_scores(target, entries) if target else weighted_rates(profile, entries)
+    best = max(values.values())
+    return {name: POINTS_MAX * value / best if best > 0 else 0.0 for name, value in values.items()}
 
 
-def score(entries: Entries) -> tuple[dict[str, dict[str, Points]], dict[str, Points]]:
-    """Points by profile and server, and the sums by server, the best first."""
-    by_profile = {profile: points_of(profile, present) for profile, present in entries.items() if present}
-    sums: dict[str, Points] = {}
-    for points in by_profile.values():
-        for name, one in points.items():
-            sums[name] = sums.get(name, Points()) + one
-    return by_profile, dict(sorted(sums.items(), key=lambda pair: -pair[1].total))
+def score(entries: Entries) -> dict[str, dict[str, dict[str, float]]]:
+    """Points by board, server and profile, the servers with the largest sum of a board first."""
+    boards: dict[str, dict[str, dict[str, float]]] = {}
+    for board, profiles in BOARDS.items():
+        by_server: dict[str, dict[str, float]] = {}
+        for profile in profiles:
+            if not entries.get(profile):
+                continue
+            for name, points in points_of(profile, entries[profile]).items():
+                by_server.setdefault(name, {})[profile] = points
+        if by_server:
+            boards[board] = dict(sorted(by_server.items(), key=lambda pair: -sum(pair[1].values())))
+    return boards
 
 # SPDX-License-Identifier: Apache-2.0

@@ -15,28 +15,28 @@ from pathlib import Path
 
 from katana_lab import ROOT, LabError, proc
 from katana_lab.arena import DATA, PROFILES, Ports
+from katana_lab.arena.loads import LOADS
 from katana_lab.contest.servers import Contest, Server
 from katana_lab.costs import harness
 
 PORT_SETS = 16                           # in turn, so that a server does not begin among another's last connections
-H1 = ("baseline", "pipelined", "limited-conn", "json")
-BARE = (*H1, "json-tls", "upload", "baseline-h2", "baseline-h2c", "json-h2c")
+BARE = tuple(name for name in PROFILES if not name.startswith(("static", "echo-ws", "json-comp")))
 NO_H2 = tuple(name for name in PROFILES if "-h2" not in name)
-PRODUCTION = {"kind": "production", "profiles": PROFILES}
+STANDARD = {"kind": "standard", "profiles": PROFILES}
 ENGINE = {"kind": "engine", "profiles": BARE}
 
 CONTEST = Contest("arena")
-CONTEST.own("katana", "apps/arena of this tree", **PRODUCTION)
-CONTEST.rust("actix", "actix-web 4, rustls, actix-files, actix-ws", **PRODUCTION)
-CONTEST.rust("axum", "axum 0.8 on tokio, rustls, tower-http", **PRODUCTION)
+CONTEST.own("katana", "apps/arena of this tree", **STANDARD)
+CONTEST.rust("actix", "actix-web 4, rustls, actix-files, actix-ws", **STANDARD)
+CONTEST.rust("axum", "axum 0.8 on tokio, rustls, tower-http", **STANDARD)
 CONTEST.rust("hyper", "hyper 1 on tokio, rustls, no framework", **ENGINE)
-CONTEST.go("net_http", "Go's standard library, gzhttp, gorilla/websocket", **PRODUCTION)
-CONTEST.go("fasthttp", "fasthttp with its router, files and WebSocket", kind="production", profiles=NO_H2)
-CONTEST.node("fastify", "fastify 5 with its compress, static and websocket plugins", ("node_common",), **PRODUCTION)
+CONTEST.go("net_http", "Go's standard library, gzhttp, gorilla/websocket", **STANDARD)
+CONTEST.go("fasthttp", "fasthttp with its router, files and WebSocket", kind="standard", profiles=NO_H2)
+CONTEST.node("fastify", "fastify 5 with its compress, static and websocket plugins", ("node_common",), **STANDARD)
 CONTEST.node("node_http", "node:http and node:http2, no framework", ("node_common",), **ENGINE)
-CONTEST.fastapi("FastAPI on uvicorn, uvloop and httptools", kind="production", profiles=NO_H2)
+CONTEST.fastapi("FastAPI on uvicorn, uvloop and httptools", kind="standard", profiles=NO_H2)
 CONTEST.configured("nginx", "nginx of Debian by configuration", kind="infrastructure",
-                   profiles=("pipelined", "static", "static-h2"))
+                   profiles=("pipelined", "static-h2", "static-tls", "static"))
 CONTEST.configured("h2o", "h2o of Debian by configuration, sums by its mruby; it knows no q-values",
                    kind="infrastructure", profiles=("baseline", "pipelined", "limited-conn", "upload", "static",
                                                     "baseline-h2", "static-h2", "baseline-h2c"))
@@ -54,8 +54,7 @@ def running(server: Server, data: Path = DATA, build: Path = ROOT / "build/bench
             prefix: Sequence[str] = ()) -> Iterator[tuple[harness.Running, Ports]]:
     """A fresh server with one thread on its CPU, once it listens on all the ports that its profiles need."""
     taken = next(_port_sets())
-    wanted = {taken.h1, *(port for port, name in ((taken.h1_tls, "json-tls"), (taken.h2c, "baseline-h2c"),
-                                                  (taken.tls, "static-h2")) if name in server.profiles)}
+    wanted = {taken.h1, *(getattr(taken, LOADS[name].port) for name in server.profiles)}
 
     def ready(port: int, process: subprocess.Popen, log: Path) -> None:
         proc.wait_until_up(server.name, port, "/pipeline", process, 20, log=log)

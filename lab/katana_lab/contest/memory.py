@@ -1,4 +1,6 @@
-"""Memory of a server while it works: anonymous, of its processes, and its cgroup's without reclaimable page cache."""
+"""Memory of a server while it works: anonymous, of its processes, and its cgroup's without reclaimable page cache. The
+cgroup counts CPU time too.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -25,32 +27,53 @@ def pss_anon_kib(pid: int) -> int:
     return total
 
 
-class Group:
-    """Its own cgroup below a folder of cgroup 2, or of the memory controller of cgroup 1."""
+CGROUPS = Path("/sys/fs/cgroup")
 
-    def __init__(self, parent: Path):
-        self.path = parent / f"katana-arena-{os.getpid()}-{next(_numbers)}"
-        try:
-            self.path.mkdir()
-        except OSError as error:
-            raise LabError(f"--cgroup {parent}: {error.strerror}; give a folder of cgroup that this user may write,"
-                           " such as one that systemd delegates") from None
+
+def own_parents() -> tuple[Path, ...]:
+    """The folders of this machine's cgroups in which a group may be made: one of cgroup 2, or the controllers of
+    cgroup 1 that count memory and CPU time. None where this user may not.
+    """
+    unified = (CGROUPS,) if (CGROUPS / "cgroup.controllers").exists() else ()
+    found = unified or tuple(path for path in (CGROUPS / "memory", CGROUPS / "cpuacct") if path.exists())
+    return found if all(os.access(path, os.W_OK) for path in found) else ()
+
+
+class Group:
+    """Its own cgroup below each of these folders: one of cgroup 2, or some of cgroup 1."""
+
+    def __init__(self, *parents: Path):
+        name = f"katana-arena-{os.getpid()}-{next(_numbers)}"
+        self.paths = [parent / name for parent in parents]
+        for path in self.paths:
+            try:
+                path.mkdir()
+            except OSError as error:
+                raise LabError(f"--cgroup {path.parent}: {error.strerror}; give a folder of cgroup that this user may"
+                               " write, such as one that systemd delegates") from None
 
     @property
     def prefix(self) -> tuple[str, ...]:
         """The words that start a command within it."""
-        return "/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.path / "cgroup.procs")
+        files = [str(path / "cgroup.procs") for path in self.paths]
+        enter = 'while [ "$1" != -- ]; do echo $$ >"$1" || exit 1; shift; done; shift; exec "$@"'
+        return "/bin/sh", "-c", enter, "enter", *files, "--"
 
     def used_kib(self) -> int | None:
         """memory.current without inactive_file; None where it is not counted."""
-        return used_kib(self.path)
+        return next((used for path in self.paths if (used := used_kib(path)) is not None), None)
+
+    def cpu_us(self) -> float | None:
+        """CPU time of all that ran in it so far; None where it is not counted."""
+        return next((used for path in self.paths if (used := cpu_us(path)) is not None), None)
 
     def close(self) -> None:
         """Remove it: its processes are gone, or it stays until they are."""
         def removed() -> bool:
-            with contextlib.suppress(OSError):
-                self.path.rmdir()
-            return not self.path.exists()
+            for path in self.paths:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+            return not any(path.exists() for path in self.paths)
 
         proc.wait_for(removed, 2)
 
@@ -63,6 +86,14 @@ def used_kib(folder: Path) -> int | None:
         if used and cached:
             return (int(used) - int(cached[1])) // 1024
     return None
+
+
+def cpu_us(folder: Path) -> float | None:
+    """usage_usec of a cgroup, or the same of cgroup 1, which counts nanoseconds."""
+    if found := re.search(r"^usage_usec (\d+)", proc.read(folder / "cpu.stat"), re.M):
+        return float(found[1])
+    nanoseconds = proc.read(folder / "cpuacct.usage").strip()
+    return int(nanoseconds) / 1000 if nanoseconds else None
 
 
 class Watch:

@@ -18,6 +18,7 @@ from katana_lab import LabError, proc
 
 PATIENCE_S = 5.0
 PIECE_GAP_S = 0.03
+CUT_GAP_S = 0.2
 WEBSOCKET_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 TEXT, BINARY, CLOSE = 1, 2, 8
 
@@ -128,6 +129,36 @@ def in_pieces(port: int, pieces: Sequence[bytes]) -> tuple[Reply, bool]:
     except OSError as error:
         return Reply(0, "", {}, str(error).encode()), False
     return parse_reply(octets), closed
+
+
+def cut_everywhere(port: int, request: bytes, wanted: str) -> list[str]:
+    """Send a request that ends its connection once for each place where it can be cut in two, with a pause there; what
+    was wrong, by the length of the first piece.
+    """
+    links: dict[int, socket.socket] = {}
+    wrong: list[str] = []
+    try:
+        for first in range(1, len(request)):
+            link = links[first] = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            link.sendall(request[:first])
+        time.sleep(CUT_GAP_S)
+        for first, link in links.items():
+            try:
+                link.sendall(request[first:])
+            except OSError as error:
+                wrong.append(f"after {first} bytes: {error}")
+        for first, link in links.items():
+            octets, _ = _until_closed(link)
+            reply = parse_reply(octets)
+            if reply.status != 200 or reply.text != wanted:
+                wrong.append(f"after {first} bytes: {reply.status} '{reply.text}'")
+    except OSError as error:
+        wrong.append(f"after {len(links) + 1} bytes: {error}")
+    finally:
+        for link in links.values():
+            link.close()
+    return wrong
 
 
 def pipelined(port: int, request: bytes, count: int) -> list[bytes]:

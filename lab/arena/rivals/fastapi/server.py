@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import uvicorn
-from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
+from fastapi import FastAPI, Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse
 from fastapi.staticfiles import StaticFiles
@@ -84,6 +84,15 @@ def application_of(flags: argparse.Namespace) -> FastAPI:
     @application.get("/pipeline", response_class=PlainTextResponse)
     async def pipeline() -> str:
         return "ok"
+
+    @application.get("/delay/{ms}", response_class=PlainTextResponse)
+    async def delayed(ms: int) -> str:
+        await asyncio.sleep(ms / 1000)
+        return str(ms)
+
+    @application.post("/echo")
+    async def echo_body(request: Request) -> Response:
+        return Response(await request.body(), media_type="application/octet-stream")
 
     @application.post("/upload", response_class=PlainTextResponse)
     async def upload(request: Request) -> str:

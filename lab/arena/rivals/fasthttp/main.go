@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fasthttp/router"
 	"github.com/fasthttp/websocket"
@@ -64,6 +65,21 @@ func priced(items []go_common.Item) fasthttp.RequestHandler {
 	}
 }
 
+func delay(context *fasthttp.RequestCtx) {
+	ms, err := strconv.Atoi(context.UserValue("ms").(string))
+	if err != nil {
+		context.Error("ms is a number", fasthttp.StatusBadRequest)
+		return
+	}
+	time.Sleep(time.Duration(ms) * time.Millisecond)
+	text(context, ms)
+}
+
+func echoBody(context *fasthttp.RequestCtx) {
+	context.SetContentType("application/octet-stream")
+	context.SetBody(context.PostBody())
+}
+
 func upload(context *fasthttp.RequestCtx) {
 	size, err := io.Copy(io.Discard, context.RequestBodyStream())
 	if err != nil {
@@ -106,6 +122,8 @@ func main() {
 	routes.GET("/pipeline", pipeline)
 	routes.GET("/json/{count}", fasthttp.CompressHandlerBrotliLevel(priced(flags.Items()),
 		fasthttp.CompressBrotliDefaultCompression, fasthttp.CompressDefaultCompression))
+	routes.GET("/delay/{ms}", delay)
+	routes.POST("/echo", echoBody)
 	routes.POST("/upload", upload)
 	routes.GET("/ws", echo)
 	routes.GET("/static/{name}", files(flags.Static))

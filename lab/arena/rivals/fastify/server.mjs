@@ -3,6 +3,7 @@ import compress from '@fastify/compress';
 import files from '@fastify/static';
 import websocket from '@fastify/websocket';
 import Fastify from 'fastify';
+import { setTimeout } from 'node:timers/promises';
 import { constants } from 'node:zlib';
 
 import { answer, readFlags, run } from '../node_common/common.mjs';
@@ -30,6 +31,15 @@ async function routes(app, flags) {
   app.post('/baseline11', { schema: sumSchema }, sum);
   app.get('/baseline2', { schema: sumSchema }, sum);
   app.get('/pipeline', (_, reply) => plain(reply, 'ok'));
+  app.get('/delay/:ms', async (request, reply) => {
+    await setTimeout(Number(request.params.ms));
+    return plain(reply, request.params.ms);
+  });
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+    scope.post('/echo', (request, reply) => reply.type('application/octet-stream').send(request.body ?? ''));
+  });
   app.register(async (scope) => {
     // The quality is that of the plugin's documents: Node's own default, 11, is for files that are compressed once.
     await scope.register(compress, { brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } } });

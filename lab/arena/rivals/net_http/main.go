@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gorilla/websocket"
 	"github.com/klauspost/compress/gzhttp"
@@ -63,6 +64,26 @@ func priced(items []go_common.Item) http.HandlerFunc {
 	}
 }
 
+func delay(writer http.ResponseWriter, request *http.Request) {
+	ms, err := strconv.Atoi(request.PathValue("ms"))
+	if err != nil {
+		http.Error(writer, "ms is a number", http.StatusBadRequest)
+		return
+	}
+	time.Sleep(time.Duration(ms) * time.Millisecond)
+	text(writer, ms)
+}
+
+func echoBody(writer http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		http.Error(writer, "the body broke off", http.StatusBadRequest)
+		return
+	}
+	writer.Header().Set("Content-Type", "application/octet-stream")
+	writer.Write(body)
+}
+
 func upload(writer http.ResponseWriter, request *http.Request) {
 	size, err := io.Copy(io.Discard, request.Body)
 	if err != nil {
@@ -109,6 +130,8 @@ func main() {
 	routes.HandleFunc("GET /baseline2", sum)
 	routes.HandleFunc("GET /pipeline", pipeline)
 	routes.HandleFunc("GET /json/{count}", gzhttp.GzipHandler(priced(flags.Items())))
+	routes.HandleFunc("GET /delay/{ms}", delay)
+	routes.HandleFunc("POST /echo", echoBody)
 	routes.HandleFunc("POST /upload", upload)
 	routes.HandleFunc("GET /ws", echo)
 	routes.Handle("GET /static/", http.StripPrefix("/static/", http.FileServer(http.Dir(flags.Static))))

@@ -3,6 +3,7 @@
 import http from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
+import { setTimeout } from 'node:timers/promises';
 
 import { answer, readFlags, run } from '../node_common/common.mjs';
 
@@ -16,7 +17,12 @@ function send(response, status, type, content) {
 async function bodyOf(request) {
   const pieces = [];
   for await (const piece of request) pieces.push(piece);
-  return Buffer.concat(pieces).toString();
+  return Buffer.concat(pieces);
+}
+
+async function delay(response, ms) {
+  await setTimeout(ms);
+  send(response, 200, 'text/plain', String(ms));
 }
 
 async function sum(request, response, query) {
@@ -32,14 +38,16 @@ async function upload(request, response) {
   send(response, 200, 'text/plain', String(size));
 }
 
-function route(request, response) {
+async function route(request, response) {
   const url = new URL(request.url, 'http://localhost');
   switch (url.pathname) {
     case '/baseline11':
     case '/baseline2': return sum(request, response, url.searchParams);
     case '/pipeline': return send(response, 200, 'text/plain', 'ok');
     case '/upload': return upload(request, response);
+    case '/echo': return send(response, 200, 'application/octet-stream', await bodyOf(request));
   }
+  if (url.pathname.startsWith('/delay/')) return delay(response, Number(url.pathname.slice('/delay/'.length)));
   if (!url.pathname.startsWith('/json/')) return send(response, 404, 'text/plain', 'not found');
   const count = Number(url.pathname.slice('/json/'.length));
   const content = answer(flags.items, count, Number(url.searchParams.get('m') ?? 1));

@@ -1,10 +1,12 @@
 //! actix-web: one server for each port, extractors and responders, its Compress middleware, actix-files and actix-ws.
+use std::time::Duration;
+
 use actix_files::Files;
 use actix_web::{
     guard,
     http::Version,
     middleware::Compress,
-    web::{self, Data, Path, Payload, Query, ServiceConfig},
+    web::{self, Bytes, Data, Path, Payload, Query, ServiceConfig},
     App, HttpRequest, HttpResponse, HttpServer, Result,
 };
 use futures_util::{future, StreamExt};
@@ -21,6 +23,15 @@ async fn sum_with_body(query: Query<Sum>, body: String) -> Result<String> {
 
 async fn pipeline() -> &'static str {
     "ok"
+}
+
+async fn delay(ms: Path<u64>) -> String {
+    actix_web::rt::time::sleep(Duration::from_millis(*ms)).await;
+    ms.to_string()
+}
+
+async fn echo_body(body: Bytes) -> HttpResponse {
+    HttpResponse::Ok().content_type("application/octet-stream").body(body)
 }
 
 async fn json(items: Data<Vec<Item>>, count: Path<usize>, factor: Query<Factor>) -> HttpResponse {
@@ -63,6 +74,8 @@ fn routes(config: &mut ServiceConfig, folder: &str) {
         .route("/baseline11", web::post().to(sum_with_body))
         .route("/baseline2", web::get().to(sum))
         .route("/pipeline", web::get().to(pipeline))
+        .route("/delay/{ms}", web::get().to(delay))
+        .route("/echo", web::post().to(echo_body))
         .service(web::resource("/json/{count}").wrap(Compress::default()).route(web::get().to(json)))
         .route("/upload", web::post().to(upload))
         .route("/ws", web::get().to(echo))

@@ -1,13 +1,13 @@
 //! axum on tokio's multi-threaded runtime, TLS by rustls: routes by extractors, tower-http for compression and files.
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     extract::{
         ws::{Message, WebSocketUpgrade},
         DefaultBodyLimit, Path, Query, State,
     },
-    http::StatusCode,
+    http::{header::CONTENT_TYPE, StatusCode},
     response::{IntoResponse, Response},
     routing::{any, get, post},
     Json, Router,
@@ -38,6 +38,15 @@ async fn json(State(items): State<Items>, Path(count): Path<usize>, Query(factor
     Json(answer(&items, count, factor.m)).into_response()
 }
 
+async fn delay(Path(ms): Path<u64>) -> String {
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    ms.to_string()
+}
+
+async fn echo_body(body: Bytes) -> Response {
+    ([(CONTENT_TYPE, "application/octet-stream")], body).into_response()
+}
+
 async fn upload(body: Body) -> Result<String, StatusCode> {
     let mut stream = body.into_data_stream();
     let mut size = 0;
@@ -64,6 +73,8 @@ fn router(flags: &Flags) -> Router {
         .route("/baseline11", get(sum).post(sum_with_body))
         .route("/baseline2", get(sum))
         .route("/pipeline", get(|| async { "ok" }))
+        .route("/delay/{ms}", get(delay))
+        .route("/echo", post(echo_body))
         .route("/json/{count}", get(json).layer(CompressionLayer::new()))
         .route("/upload", post(upload).layer(DefaultBodyLimit::disable()))
         .route("/ws", any(echo))

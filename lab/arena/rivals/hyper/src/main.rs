@@ -1,6 +1,6 @@
 //! hyper 1 on tokio: no router, one runtime of one thread for each of `--threads` with its own listeners
 //! (SO_REUSEPORT), TLS by rustls. Of the arena's profiles, those that need no compression, files or WebSocket.
-use std::{convert::Infallible, net::SocketAddr, rc::Rc, sync::Arc, thread};
+use std::{convert::Infallible, net::SocketAddr, rc::Rc, sync::Arc, thread, time::Duration};
 
 use http_body_util::{BodyExt, Full};
 use hyper::{
@@ -50,6 +50,19 @@ async fn sum(request: Request<Incoming>) -> Option<Reply> {
     Some(text(total.to_string()))
 }
 
+async fn delay(ms: &str) -> Option<Reply> {
+    let ms = ms.parse().ok()?;
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    Some(text(ms.to_string()))
+}
+
+async fn echo(body: Incoming) -> Reply {
+    match body.collect().await {
+        Ok(collected) => reply(StatusCode::OK, "application/octet-stream", collected.to_bytes()),
+        Err(_) => refuse(StatusCode::BAD_REQUEST),
+    }
+}
+
 async fn upload(mut body: Incoming) -> Reply {
     let mut size = 0;
     while let Some(frame) = body.frame().await {
@@ -70,9 +83,11 @@ async fn route(items: Rc<Vec<Item>>, request: Request<Incoming>) -> Result<Reply
         "/baseline11" | "/baseline2" => sum(request).await.unwrap_or_else(wrong),
         "/pipeline" => text("ok"),
         "/upload" => upload(request.into_body()).await,
-        path => match path.strip_prefix("/json/") {
-            Some(count) => json(&items, count, request.uri().query().unwrap_or_default()).unwrap_or_else(wrong),
-            None => refuse(StatusCode::NOT_FOUND),
+        "/echo" => echo(request.into_body()).await,
+        path => match (path.strip_prefix("/json/"), path.strip_prefix("/delay/")) {
+            (Some(count), _) => json(&items, count, request.uri().query().unwrap_or_default()).unwrap_or_else(wrong),
+            (_, Some(ms)) => delay(ms).await.unwrap_or_else(wrong),
+            _ => refuse(StatusCode::NOT_FOUND),
         },
     })
 }
@@ -128,7 +143,7 @@ async fn serve_port(number: u16, port: Port) -> std::io::Result<()> {
 }
 
 fn serve(flags: &Flags) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let items = Rc::new(flags.items());
     let mut both = auto::Builder::new(Local);
     both.http1().pipeline_flush(true);
