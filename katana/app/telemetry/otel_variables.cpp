@@ -199,6 +199,16 @@ class Reader {
     } else if (!form.empty()) {
       note(histograms, "set explicit_bucket_histogram or base2_exponential_bucket_histogram");
     }
+    // always_on means observations without a recorded trace, too: there is no trace to refer to.
+    constexpr const char* filter = "OTEL_METRICS_EXEMPLAR_FILTER";
+    const std::string filtered = in_lowercase(text(filter));
+    if (filtered == "always_off") {
+      metrics.exemplars = false;
+    } else if (filtered == "trace_based") {
+      metrics.exemplars = true;
+    } else if (!filtered.empty()) {
+      note(filter, "set trace_based or always_off");
+    }
   }
   void read_sampler() {
     if (is_set("OTEL_TRACES_SAMPLER")) {

@@ -109,6 +109,15 @@ TEST(OtelVariables, those_of_metrics_and_logs_go_before_their_settings) {
   EXPECT_EQ(read.settings.logs.batch_records_max, 10u);
 }
 
+TEST(OtelVariables, exemplars_are_those_of_traces_or_none) {
+  EXPECT_TRUE(with({}).settings.metrics.exemplars);
+  EXPECT_FALSE(with({{"OTEL_METRICS_EXEMPLAR_FILTER", "ALWAYS_OFF"}}).settings.metrics.exemplars);
+  const TelemetrySettings off{.metrics = {.exemplars = false}};
+  EXPECT_FALSE(with({}, off).settings.metrics.exemplars);
+  EXPECT_TRUE(
+      with({{"OTEL_METRICS_EXEMPLAR_FILTER", "trace_based"}}, off).settings.metrics.exemplars);
+}
+
 TEST(OtelVariables, a_wrong_value_is_noted_and_the_setting_stays) {
   const std::map<std::string, std::string> wrong = {
       {"OTEL_RESOURCE_ATTRIBUTES", "novalue"},
@@ -123,6 +132,7 @@ TEST(OtelVariables, a_wrong_value_is_noted_and_the_setting_stays) {
       {"OTEL_METRIC_EXPORT_INTERVAL", "1m"},
       {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "lowest"},
       {"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "sum"},
+      {"OTEL_METRICS_EXEMPLAR_FILTER", "always_on"},
       {"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "0"},
       {"OTEL_BLRP_MAX_QUEUE_SIZE", "none"},
       {"OTEL_TRACES_SAMPLER", "jaeger_remote"},

@@ -9,7 +9,8 @@ KATANA_DESCRIBE(
     (interval, option_rules::timeout, help("between two exports")),
     (temporality, help("what a counter or a histogram counts: everything, or what is new")),
     (histograms,
-     help("of durations: exponential, or explicit_bounds with the buckets of /metrics")))
+     help("of durations: exponential, or explicit_bounds with the buckets of /metrics")),
+    (exemplars, help("durations of requests refer to a recorded trace of each bucket")))
 
 KATANA_DESCRIBE(TelemetryLogsSettings,
                 (enabled, help("false: the outputs of `log` alone have the records")),

@@ -46,6 +46,7 @@ struct TelemetryMetricsSettings {
   Duration interval = seconds(60);  // between two exports
   TelemetryTemporality temporality = TelemetryTemporality::cumulative;  // of counts
   TelemetryHistograms histograms = TelemetryHistograms::exponential;    // of durations
+  bool exemplars = true;  // durations of requests refer to recorded traces
 };
 
 // `telemetry.logs`.

@@ -3,10 +3,12 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <span>
 #include <utility>
 
+#include "katana/base/values/timestamp.hpp"
 #include "katana/http/server/crash_facts.hpp"
 #include "katana/http/server/server_span.hpp"
 #include "katana/http/session/exchange.hpp"
@@ -160,7 +162,8 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
        .help = "From the end of a request's head to the end of its exchange, by route.",
        .labels = {"method", "route"},
        .unit = "seconds",
-       .series_max = series_max},
+       .series_max = series_max,
+       .exemplars = options_.tracer != nullptr && options_.tracer->options().exemplars},
       {metrics::LogBuckets(3, 600'000'000'000), 1e9, counts_of(options_.duration_buckets)});
   if (!durations) return std::unexpected(durations.error());
   if (auto prepared = prepare_events(); !prepared) return prepared;
@@ -238,7 +241,8 @@ void RequestTelemetry::on_exchange_end(session::Exchange& exchange,
   access_.on_exchange_end(exchange, record);
   if (options_.tracer != nullptr) [[unlikely]] {
     if (const trace::CurrentSpan* const span = trace::current_span()) {
-      end_server_span(*span->root, exchange, record, options_.targets);
+      const bool is_kept = end_server_span(*span->root, exchange, record, options_.targets);
+      if (is_kept) note_exemplar(record, span->root->context());
     }
   }
   const std::int64_t slow_after_ns = slow_after_ns_.load(std::memory_order_relaxed);
@@ -256,11 +260,26 @@ void RequestTelemetry::on_websocket_end(Duration duration) noexcept {
   if (!series_.empty()) websocket_duration_.observe(duration);
 }
 
-void RequestTelemetry::count(const session::ExchangeRecord& record) const noexcept {
+const RequestTelemetry::Series& RequestTelemetry::series_of(
+    const session::ExchangeRecord& record) const noexcept {
   const std::size_t unmatched = series_.size() - 1;
-  const Series& series =
-      series_[record.route != nullptr ? std::min<std::size_t>(record.route->number, unmatched)
-                                      : unmatched];
+  return series_[record.route != nullptr ? std::min<std::size_t>(record.route->number, unmatched)
+                                         : unmatched];
+}
+
+// The trace of a request, for the bucket of its duration.
+void RequestTelemetry::note_exemplar(const session::ExchangeRecord& record,
+                                     const trace::SpanContext& context) const noexcept {
+  if (series_.empty() || record.kind != session::ExchangeKind::request) return;
+  const std::chrono::nanoseconds at = current_time().time_since_epoch();
+  series_of(record).duration.note_exemplar(record.duration, {.trace_high = context.trace.high,
+                                                             .trace_low = context.trace.low,
+                                                             .span = context.span.value,
+                                                             .at_ns = at.count()});
+}
+
+void RequestTelemetry::count(const session::ExchangeRecord& record) const noexcept {
+  const Series& series = series_of(record);
   series.requests[class_of(record.status)].add();
   if (record.kind == session::ExchangeKind::request) [[likely]] {
     series.duration.observe(record.duration);

@@ -17,7 +17,7 @@
 // route, as it was registered, never by path:
 //
 //   katana_http_route_requests_total{method,route,status}       status: 1xx … 5xx, or "none"
-//   katana_http_route_duration_seconds{method,route}
+//   katana_http_route_duration_seconds{method,route}, with a tracer with exemplars
 //
 // Streams of events and WebSocket connections count as requests, but not in durations and slow
 // requests. Streams of events have separate metrics:
@@ -53,8 +53,9 @@
 #include "katana/observe/metrics/registry.hpp"
 
 namespace katana::trace {
+struct SpanContext;
 class Tracer;
-}
+}  // namespace katana::trace
 
 namespace katana::server {
 
@@ -106,6 +107,9 @@ class RequestTelemetry final : public session::ExchangeObserver {
   };
 
   KATANA_RARE std::unique_ptr<session::ExchangeContext> begin_traced(const http::Head* accepted);
+  const Series& series_of(const session::ExchangeRecord& record) const noexcept;
+  KATANA_RARE void note_exemplar(const session::ExchangeRecord& record,
+                                 const trace::SpanContext& context) const noexcept;
   void count(const session::ExchangeRecord& record) const noexcept;
   Result<void> prepare_events();
   bool accepts_ids(session::ClientSource& from) const noexcept;

@@ -121,10 +121,10 @@ trace::RootRef begin_server_span(trace::Tracer& tracer, const http::Head* head) 
   return trace::Root::begin(tracer, parent, state.text(), now);
 }
 
-void end_server_span(trace::Root& root, session::Exchange& exchange,
+bool end_server_span(trace::Root& root, session::Exchange& exchange,
                      const session::ExchangeRecord& record, const TargetRules& rules) noexcept {
   const bool failed = record.status >= 500 || record.end == session::ExchangeEnd::aborted;
-  root.end({.failed = failed, .may_be_slow = record.kind == session::ExchangeKind::request},
+  return root.end({.failed = failed, .may_be_slow = record.kind == session::ExchangeKind::request},
            [&](SpanRecord& span) { fill(span, exchange, record, rules); });
 }
 

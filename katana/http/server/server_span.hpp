@@ -23,7 +23,8 @@ namespace katana::server {
 
 // `head`: the source of traceparent and tracestate; null: they are not accepted.
 trace::RootRef begin_server_span(trace::Tracer& tracer, const http::Head* head);
-void end_server_span(trace::Root& root, session::Exchange& exchange,
+// Returns whether the span is recorded.
+bool end_server_span(trace::Root& root, session::Exchange& exchange,
                      const session::ExchangeRecord& record, const TargetRules& rules) noexcept;
 
 }  // namespace katana::server

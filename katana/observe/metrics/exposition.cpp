@@ -1,5 +1,7 @@
 #include "katana/observe/metrics/exposition.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -36,6 +38,17 @@ bool same_ignoring_case(std::string_view text, std::string_view lower) {
   return std::ranges::equal(text, lower, [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
   });
+}
+
+// `# {trace_id="…",span_id="…"} value seconds`, with the space in front of it.
+constexpr std::size_t exemplar_bytes_max = 160;
+char* write_exemplar(char* out, const Exemplar& exemplar) noexcept {
+  out = fmt::format_to(out, " # {{trace_id=\"{:016x}{:016x}\",span_id=\"{:016x}\"}} ",
+                       exemplar.trace_high, exemplar.trace_low, exemplar.span);
+  out = write_value(out, exemplar.value);
+  constexpr std::int64_t ms_ns = 1'000'000, second_ms = 1'000;
+  const std::int64_t at_ms = exemplar.at_ns / ms_ns;
+  return fmt::format_to(out, " {}.{:03}", at_ms / second_ms, at_ms % second_ms);
 }
 
 bool is_open_metrics_1(std::string_view item) {
@@ -86,6 +99,14 @@ class Exposition::Piece {
     if (!has_capacity(text.size() + value_bytes_max + 1)) return false;
     append(text);
     end_line(value);
+    return true;
+  }
+  // A line of a bucket, and the exemplar behind its value.
+  bool line(std::string_view text, std::uint64_t value, const Exemplar& exemplar) noexcept {
+    if (!has_capacity(text.size() + value_bytes_max + exemplar_bytes_max + 1)) return false;
+    append(text);
+    at_ = write_exemplar(write_value(at_, value), exemplar);
+    *at_++ = '\n';
     return true;
   }
 
@@ -188,10 +209,15 @@ void Exposition::snap_histogram(const detail::FamilyState& family) {
 
 bool Exposition::fill_histogram(const detail::FamilyState& family, Piece& piece) {
   if (line_ == 0) snap_histogram(family);
+  const detail::SeriesExemplars* const exemplars =
+      format_ == Format::open_metrics ? family.exemplars(series_) : nullptr;
   for (; line_ < family.lines_per_series(); ++line_) {
     const std::string_view text = family.text(series_, line_);
     const std::size_t buckets = told_.size();
-    const bool written = line_ < buckets    ? piece.line(text, told_[line_])
+    const auto exemplar =
+        exemplars != nullptr && line_ < buckets ? exemplars->get(line_) : std::nullopt;
+    const bool written = exemplar           ? piece.line(text, told_[line_], *exemplar)
+                         : line_ < buckets  ? piece.line(text, told_[line_])
                          : line_ == buckets ? piece.line(text, sum_)
                                             : piece.line(text, told_.back());
     if (!written) return false;

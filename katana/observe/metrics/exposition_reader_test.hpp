@@ -16,10 +16,17 @@
 
 namespace katana::metrics {
 
+struct ReadExemplar {
+  std::map<std::string, std::string> labels;  // empty: there is none
+  double value = 0;
+  double at_s = 0;
+};
+
 struct ReadSample {
   std::string name;
   std::map<std::string, std::string> labels;
   double value = 0;
+  ReadExemplar exemplar = {};
 };
 
 struct ReadFamily {
@@ -128,7 +135,11 @@ class ExpositionReader {
     std::size_t at = name_end;
     if (line[at] == '{' && !read_labels(line, at, sample)) return;
     if (at >= line.size() || line[at] != ' ') return wrong("no space before the value", line);
-    const std::string text(line.substr(at + 1));
+    std::string text(line.substr(at + 1));
+    if (const std::size_t mark = text.find(" # "); mark != std::string::npos) {
+      read_exemplar(sample, text.substr(mark + 3), line);
+      text.resize(mark);
+    }
     const std::optional<double> value = number(text);
     if (!value) return wrong("malformed value", line);
     sample.value = *value;
@@ -137,6 +148,24 @@ class ExpositionReader {
     }
     if (current_.empty() || !belongs(sample.name)) return wrong("sample outside its family", line);
     families[current_].samples.push_back(std::move(sample));
+  }
+
+  // `{label="value",…} value seconds`, of a bucket of OpenMetrics alone.
+  void read_exemplar(ReadSample& sample, const std::string& text, std::string_view line) {
+    if (!open_metrics_) wrong("an exemplar in a format that has none", line);
+    if (!sample.name.ends_with("_bucket")) wrong("an exemplar of no bucket", line);
+    std::size_t at = 0;
+    ReadSample read;
+    if (!text.starts_with('{') || !read_labels(text, at, read)) return wrong("exemplar", line);
+    std::size_t characters = 0;
+    for (const auto& [name, value] : read.labels) characters += name.size() + value.size();
+    if (characters > 128) wrong("the labels of an exemplar are too long", line);
+    const std::string rest = text.substr(std::min(at + 1, text.size()));
+    const std::size_t space = rest.find(' ');
+    const auto value = number(rest.substr(0, space));
+    const auto when = number(space == std::string::npos ? "" : rest.substr(space + 1));
+    if (!value || !when) return wrong("value or time of an exemplar", line);
+    sample.exemplar = {.labels = read.labels, .value = *value, .at_s = *when};
   }
 
   bool read_labels(std::string_view line, std::size_t& at, ReadSample& sample) {

@@ -105,6 +105,51 @@ TEST(Exposition, of_everything_is_read_back_by_a_strict_reader) {
   }
 }
 
+TEST(Exposition, of_open_metrics_has_the_trace_of_each_bucket_and_the_other_format_none) {
+  Registry registry;
+  auto family = registry.log_histograms({.name = "t_seconds",
+                                         .help = "T.",
+                                         .labels = {"route"},
+                                         .unit = "seconds",
+                                         .exemplars = true},
+                                        {LogBuckets(3, 10'000'000'000), 1e9, {1'000'000, 1 << 30}});
+  const LogHistogram time = family->with("/a");
+  family->with("/b").observe(milliseconds(3));
+  time.observe(milliseconds(3));
+  time.note_exemplar(milliseconds(3), {.trace_high = 0x0af7651916cd43dd,
+                                       .trace_low = 0x8448eb211c80319c,
+                                       .span = 0xb7,
+                                       .at_ns = 1'700'000'000'250'000'000});
+  time.observe(seconds(60));
+  time.note_exemplar(seconds(60), {.trace_high = 0, .trace_low = 1, .span = 2, .at_ns = 3'000'000});
+  const std::string plain = expose(registry, Format::prometheus);
+  EXPECT_EQ(ExpositionReader(plain, Format::prometheus).errors, "") << plain;
+  const std::string text = expose(registry, Format::open_metrics);
+  const ExpositionReader reader(text, Format::open_metrics);
+  EXPECT_EQ(reader.errors, "") << text;
+  const auto& samples = reader.families.at("t_seconds").samples;
+  ASSERT_EQ(samples.size(), 10u);
+  EXPECT_TRUE(samples[0].exemplar.labels.empty()) << "nothing was as short";
+  EXPECT_EQ(samples[1].exemplar.labels.at("trace_id"), "0af7651916cd43dd8448eb211c80319c");
+  EXPECT_EQ(samples[1].exemplar.labels.at("span_id"), "00000000000000b7");
+  EXPECT_EQ(samples[1].exemplar.value, 0.003);
+  EXPECT_EQ(samples[1].exemplar.at_s, 1'700'000'000.25);
+  EXPECT_EQ(samples[2].exemplar.value, 60) << "above all bounds";
+  EXPECT_EQ(samples[2].exemplar.at_s, 0.003);
+  for (std::size_t at = 3; at < samples.size(); ++at) {
+    EXPECT_TRUE(samples[at].exemplar.labels.empty()) << samples[at].name;
+  }
+}
+
+TEST(Exposition, a_family_without_exemplars_ignores_them) {
+  Registry registry;
+  auto time = registry.log_histogram("t_seconds", "T.");
+  time->observe(milliseconds(3));
+  time->note_exemplar(milliseconds(3), {.trace_high = 1, .trace_low = 1, .span = 1});
+  EXPECT_EQ(expose(registry, Format::open_metrics).find("trace_id"), std::string::npos);
+  LogHistogram().note_exemplar(seconds(1), {.trace_low = 1});
+}
+
 // promtool's exit status and output for the text; nothing without promtool.
 std::optional<std::pair<int, std::string>> run_promtool(const std::string& text) {
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) return std::nullopt;

@@ -155,6 +155,9 @@ Result<std::uint32_t> FamilyState::add(std::string key, std::span<const std::str
   }
   const auto series = static_cast<std::uint32_t>(cells_.size());
   cells_.push_back(range);
+  if (description_.exemplars && kind_ == Kind::log_histogram) {
+    exemplars_.push_back(std::make_unique<SeriesExemplars>(told_, shape_->divisor));
+  }
   keys_.push_back(&by_values_.emplace(std::move(key), series).first->first);
   render(values);
   return series;
@@ -209,7 +212,7 @@ Histogram FamilyState::histogram(std::uint32_t series) {
 
 LogHistogram FamilyState::log_histogram(std::uint32_t series) {
   const std::lock_guard lock(mutex_);
-  return {cells_[series], shape_->buckets};
+  return {cells_[series], shape_->buckets, exemplars_.empty() ? nullptr : exemplars_[series].get()};
 }
 
 }  // namespace detail

@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -50,6 +51,8 @@ struct Description {
   std::vector<std::string> labels = {};  // names: [a-zA-Z_][a-zA-Z0-9_]*, not "le", not "__…"
   std::string unit = {};                 // a base unit that the name ends with: "seconds", "bytes"
   std::size_t series_max = 0;            // 0: the registry's
+  // Of a log histogram: a trace is kept for each exposed bucket of a series, in 48 bytes.
+  bool exemplars = false;
 
   bool operator==(const Description&) const = default;
 };
@@ -120,6 +123,10 @@ class FamilyState {
   }
   // The exposed buckets, by the index of the last bucket that each includes.
   const std::vector<std::size_t>& told_buckets() const noexcept { return told_; }
+  // Null: the family keeps none.
+  const SeriesExemplars* exemplars(std::size_t series) const noexcept {
+    return exemplars_.empty() ? nullptr : exemplars_[series].get();
+  }
 
  private:
   struct Hash {
@@ -147,7 +154,8 @@ class FamilyState {
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> by_values_;
   std::vector<const std::string*> keys_;  // of by_values_, by series
   std::vector<cells::Range> cells_;
-  std::deque<std::atomic<double>> values_;  // of gauges; never moved
+  std::deque<std::atomic<double>> values_;                   // of gauges; never moved
+  std::vector<std::unique_ptr<SeriesExemplars>> exemplars_;  // by series; empty: none are kept
   std::string text_;
   std::vector<std::size_t> text_ends_;
 };

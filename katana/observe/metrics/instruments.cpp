@@ -29,6 +29,12 @@ void LogHistogram::observe_slowly(std::size_t bucket, std::uint64_t value) const
   cells::detail::add_to_ended(cells_.first, value);
 }
 
+void LogHistogram::note_exemplar(Duration duration, const Exemplar& exemplar) const noexcept {
+  if (exemplars_ == nullptr) return;
+  const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(duration.ns, 0));
+  exemplars_->put(buckets_.find(value), value, exemplar);
+}
+
 LogSnapshot LogHistogram::snapshot() const {
   LogSnapshot taken{buckets_, std::vector<std::uint64_t>(cells_.count - 1)};
   const cells::Reading reading;

@@ -16,6 +16,7 @@
 #include "katana/base/values/instant.hpp"
 #include "katana/observe/metrics/buckets.hpp"
 #include "katana/observe/metrics/cells.hpp"
+#include "katana/observe/metrics/exemplars.hpp"
 
 namespace katana::metrics {
 
@@ -121,8 +122,9 @@ struct LogSnapshot {
 class LogHistogram {
  public:
   LogHistogram() noexcept = default;
-  LogHistogram(const cells::Range& cells, const LogBuckets& buckets) noexcept
-      : offset_(cells::offset_of(cells)), buckets_(buckets), cells_(cells) {}
+  LogHistogram(const cells::Range& cells, const LogBuckets& buckets,
+               detail::SeriesExemplars* exemplars = nullptr) noexcept
+      : offset_(cells::offset_of(cells)), buckets_(buckets), cells_(cells), exemplars_(exemplars) {}
 
   void observe(std::uint64_t value) const noexcept {
     const std::size_t bucket = buckets_.find(value);
@@ -138,6 +140,9 @@ class LogHistogram {
   void observe(Duration duration) const noexcept {
     observe(duration.ns > 0 ? static_cast<std::uint64_t>(duration.ns) : std::uint64_t{0});
   }
+  // The trace of an observed duration, which becomes the exemplar of its bucket. Does not count
+  // it, and does nothing where the family keeps no exemplars. The value is that of the duration.
+  void note_exemplar(Duration duration, const Exemplar& exemplar) const noexcept;
   LogSnapshot snapshot() const;
 
  private:
@@ -146,6 +151,7 @@ class LogHistogram {
   cells::Offset offset_ = 0;  // the sum, then one for each bucket
   LogBuckets buckets_ = LogBuckets::only_one();
   cells::Range cells_;
+  detail::SeriesExemplars* exemplars_ = nullptr;  // null: the family keeps none
 };
 
 }  // namespace katana::metrics

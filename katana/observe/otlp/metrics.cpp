@@ -160,6 +160,23 @@ void add_explicit(const FamilyState& family, std::span<const std::uint64_t> coun
   add_fixed(out, 7, bounds);
 }
 
+// The exemplars of a point, as field `number`. `from_ns`: those before it are left out.
+void add_exemplars(const metrics::detail::SeriesExemplars& exemplars, std::size_t buckets,
+                   std::uint32_t number, std::uint64_t from_ns, ProtobufWriter& out) {
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+    const auto exemplar = exemplars.get(bucket);
+    if (!exemplar) continue;
+    const auto at_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(exemplar->at_ns, 0));
+    if (at_ns < from_ns) continue;
+    const std::size_t message = out.begin(number);
+    out.fixed64(2, at_ns);
+    out.number(3, exemplar->value, true);
+    out.id(4, exemplar->span);
+    out.id(5, exemplar->trace_high, exemplar->trace_low);
+    out.end(message);
+  }
+}
+
 }  // namespace
 
 // The message in progress: metrics, of which the last one is open.
@@ -233,7 +250,7 @@ bool MetricsEncoder::is_delta(Kind kind) const noexcept {
 
 std::vector<MetricsMessage> MetricsEncoder::collect(metrics::Registry& registry,
                                                     std::uint64_t now_ns) {
-  collected_ns_ = now_ns;
+  exemplars_from_ns_ = std::exchange(collected_ns_, now_ns);
   Message message(options_);
   const auto families = registry.families();
   known_.resize(families.size());
@@ -333,6 +350,10 @@ void MetricsEncoder::add_point(const FamilyState& family, std::size_t series, co
     add_exponential(*family.shape(), now_.counts, out);
   } else {
     add_explicit(family, now_.counts, out);
+  }
+  if (const auto* const exemplars = family.exemplars(series)) {
+    add_exemplars(*exemplars, family.told_buckets().size() + 1, is_exponential ? 11 : 8,
+                  exemplars_from_ns_, out);
   }
   out.end(point);
 }

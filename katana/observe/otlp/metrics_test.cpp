@@ -203,6 +203,28 @@ TEST_F(MetricsTest, a_log_histogram_may_have_the_bounds_that_a_scraper_is_told) 
   EXPECT_THAT(fixed_in(read.points.at(0), 7), SizeIs(2));
 }
 
+TEST_F(MetricsTest, an_exemplar_is_sent_with_its_trace_once) {
+  auto family = registry_.log_histograms(
+      {.name = "t_seconds", .help = "T.", .unit = "seconds", .exemplars = true},
+      {metrics::LogBuckets(3, 10'000'000'000), 1e9, {1'000'000, 1 << 30}});
+  const auto time = family->with();
+  time.observe(milliseconds(3));
+  time.note_exemplar(milliseconds(3),
+                     {.trace_high = 0x01, .trace_low = 0x02, .span = 0x03, .at_ns = 4'000});
+  for (const auto form : {HistogramForm::exponential, HistogramForm::explicit_bounds}) {
+    use({.histograms = form});
+    const std::uint32_t number = form == HistogramForm::exponential ? 11 : 8;
+    const std::string point = collect().at("t_seconds").points.at(0);
+    const std::string exemplar = bytes_in(point, number);
+    EXPECT_THAT(fixed_in(exemplar, 2), ElementsAre(4'000u));
+    EXPECT_EQ(double_in(exemplar, 3), 0.003);
+    EXPECT_EQ(bytes_in(exemplar, 4), std::string("\0\0\0\0\0\0\0\x03", 8));
+    EXPECT_EQ(bytes_in(exemplar, 5), std::string("\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x02", 16));
+    const std::string next = collect().at("t_seconds").points.at(0);
+    EXPECT_EQ(bytes_in(next, number), "") << "it was noted before the collection before";
+  }
+}
+
 TEST_F(MetricsTest, what_overflows_has_the_attribute_of_the_specification) {
   const auto family = registry_.counters(
       {.name = "shop_orders", .help = "Orders.", .labels = {"user"}, .series_max = 1});

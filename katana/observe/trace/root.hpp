@@ -108,16 +108,16 @@ class Root {
 
   // A span below it has ended.
   void finish(SpanRecord& record) noexcept;
-  // Ends the work, once. f(SpanRecord&) adds the known facts, if it is kept.
+  // Ends the work, once. f(SpanRecord&) adds the known facts, if it is kept. Returns whether it is.
   template <class F>
-  void end(const RootEnd& how, const F& f) noexcept {
-    if (!records()) return;
+  bool end(const RootEnd& how, const F& f) noexcept {
+    if (!records()) return false;
     const Instant now = tracer_.now();
     const bool kept = is_kept(how, now);
     if (may_keep_) held_.decide(tracer_, kept);
-    if (!kept) return;
+    if (!kept) return false;
     SpanRecord* const record = tracer_.take();
-    if (record == nullptr) return;
+    if (record == nullptr) return false;
     record->context = context();
     record->parent = parent_;
     record->began = began_;
@@ -126,6 +126,7 @@ class Root {
     if (how.failed) record->status = SpanStatus::error;
     f(*record);
     tracer_.put_ready(*record);
+    return true;
   }
 
  private:

@@ -269,6 +269,30 @@ TEST_F(TelemetryTest, slow_and_failed_requests_are_kept_with_their_spans_though_
   EXPECT_THAT(app_->spans().all(), SizeIs(2)) << app_->spans().describe();
 }
 
+TEST_F(TelemetryTest, the_bucket_of_a_duration_refers_to_a_recorded_trace) {
+  const auto buckets = [this] {
+    return app_->get("/metrics", {{"Accept", "application/openmetrics-text;version=1.0.0"}}).text();
+  };
+  app_->get("/slow");
+  const CapturedSpan slow = span("GET /slow");
+  const std::string wanted =
+      "# {trace_id=\"" + slow.trace_id + "\",span_id=\"" + slow.span_id + '"';
+  EXPECT_THAT(buckets(),
+              ::testing::ContainsRegex(
+                  "route_duration_seconds_bucket[^\n]*\"/slow\"[^\n]*\"5.0\"} 1 " + wanted));
+  // Not of traces that nobody can find: not sampled, or turned off.
+  for (const char* const setting : {"telemetry.ratio=0", "telemetry.metrics.exemplars=false"}) {
+    make({setting});
+    app_->get("/slow");
+    EXPECT_THAT(buckets(), ::testing::Not(HasSubstr("trace_id"))) << setting;
+  }
+  make({"telemetry.ratio=0", "telemetry.keep_slow=1s"});
+  app_->get("/users/1");
+  app_->get("/slow");
+  EXPECT_THAT(buckets(), HasSubstr("trace_id=\"" + span("GET /slow").trace_id));
+  EXPECT_THAT(buckets(), ::testing::Not(::testing::ContainsRegex("users[^\n]*trace_id")));
+}
+
 TEST_F(TelemetryTest, a_call_of_another_service_is_a_span_that_the_service_is_told) {
   FakeUpstream& stock = app_->upstream("http://stock.example:8080", [](Router& router) {
     router.get("/items", [] { return Reply::text("tea"); });
