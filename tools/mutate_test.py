@@ -169,6 +169,37 @@ int main() { return f(1) + calls; }
         self.assertEqual(switched, dropped)
 
 
+class JudgeTest(unittest.TestCase):
+    """A program whose tests are not run: `answers` has the result of each of its test programs."""
+
+    def judge(self, tests, **answers):
+        program = mutate.Program.__new__(mutate.Program)
+        program.tests, runs = list(answers), []
+
+        def run_it(number, name, some, clean_s):
+            runs.append((name, *some))
+            return answers[name], ""
+        program._run = run_it
+        return program.judge(1, tests)[0], runs
+
+    def test_a_mutant_that_only_another_test_program_notices_is_killed(self):
+        tests = {("own", "A.a"): 0.0, ("other", "B.b"): 0.0}
+        self.assertEqual(self.judge(tests, own="survived", other="killed")[0], "killed")
+        self.assertEqual(self.judge(tests, own="survived", other="survived")[0], "survived")
+        self.assertEqual(self.judge({}, own="killed", other="killed")[0], "unreached")
+
+    def test_each_test_is_run_by_its_program_and_the_quick_ones_first(self):
+        tests = {("own", "A.slow"): 9.0, ("own", "A.a"): 0.0, ("other", "B.b"): 0.1}
+        self.assertEqual(self.judge(tests, own="survived", other="survived")[1],
+                         [("own", "A.a"), ("other", "B.b"), ("own", "A.slow")])
+
+    def test_other_tests_name_test_programs_and_folders_of_the_tree(self):
+        for module, others in mutate.OTHER_TESTS.items():
+            self.assertIn(module, mutate.modules())
+            for name, folder in others.items():
+                self.assertTrue(list((ROOT / folder).glob("*_test.cpp")), name)
+
+
 class ResultsTest(unittest.TestCase):
     def entry(self, result, key="k"):
         return {"key": key, "file": "katana/a.cpp", "line": 3, "operator": "removed", "result": result, "by": "",
