@@ -136,6 +136,20 @@ TEST_F(ApiKeyBoundaries, a_key_of_256_bytes_is_looked_up_and_a_longer_one_is_mal
   EXPECT_EQ(asked_, std::vector<std::string>{"a"}) << "only a well-formed key is looked up";
 }
 
+TEST_F(ApiKeyBoundaries, a_key_has_letters_digits_and_underscores_alone) {
+  serve_keys();
+  const Bytes allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz0123456789";
+  for (int code = 0x21; code < 0x7f; ++code) {
+    const auto character = static_cast<char>(code);
+    reasons_.clear();
+    EXPECT_EQ(with_key(std::string("a_") + character + "1"), 401U);
+    EXPECT_EQ(reasons_, std::vector<std::string>{allowed.contains(character)
+                                                     ? "the API key is unknown or wrong"
+                                                     : "the API key is malformed"})
+        << character;
+  }
+}
+
 TEST_F(ApiKeyBoundaries, the_prefix_ends_at_the_last_underscore) {
   records_["a_b"] = {.hash = hash_api_key("a_b_1")};
   serve_keys();
@@ -167,6 +181,10 @@ TEST_F(ApiKeyBoundaries, the_principal_is_what_the_record_says) {
   EXPECT_EQ(seen().roles, std::vector<std::string>{"staff"});
   EXPECT_EQ(seen().scopes, std::vector<std::string>{"read"});
   EXPECT_EQ(seen().expires_at, at_second(10));
+}
+
+TEST(AuthChallenge, quotes_and_backslashes_of_a_parameter_are_escaped) {
+  EXPECT_EQ(quoted_parameter(R"(a"b\c)"), R"("a\"b\\c")");
 }
 
 // `verify` accepts every user, so that only the reading of the credentials can refuse.
@@ -391,6 +409,82 @@ TEST_F(BearerBoundaries, a_token_in_any_parameter_of_the_query_is_a_second_one) 
   for (const Bytes target : {"/?access_tokens=x", "/?a=access_token", "/?a=1&b=2"}) {
     EXPECT_EQ(send("GET", target, good).status, 200U) << target;
   }
+}
+
+TEST_F(BearerBoundaries, roles_and_scopes_that_are_neither_text_nor_a_list_are_none) {
+  serve(bearer(options()));
+  for (const container::Value& each : {container::Value(7), container::Value(true),
+                                       container::Value(container::Object{{"admin", true}})}) {
+    auto odd = claims();
+    odd.others = {{"roles", each}, {"scope", each}};
+    EXPECT_EQ(with_token(token(odd)), 200U);
+    EXPECT_TRUE(seen().roles.empty());
+    EXPECT_TRUE(seen().scopes.empty());
+  }
+}
+
+TEST_F(BearerBoundaries, the_name_is_that_of_the_token_then_the_preferred_one_then_the_subject) {
+  serve(bearer(options()));
+  auto named = claims();
+  EXPECT_EQ(with_token(token(named)), 200U);
+  EXPECT_EQ(seen().name, "ann");
+  named.others = {{"preferred_username", "ann83"}};
+  EXPECT_EQ(with_token(token(named)), 200U);
+  EXPECT_EQ(seen().name, "ann83");
+  named.others = {{"preferred_username", "ann83"}, {"name", "Ann"}};
+  EXPECT_EQ(with_token(token(named)), 200U);
+  EXPECT_EQ(seen().name, "Ann");
+}
+
+// Fetches a set of keys when it is asked for what `wanted` says; nothing: the fetch fails.
+class FetchedKeys final : public TokenKeys {
+ public:
+  FetchedKeys(Want wanted, std::optional<Set> fetched)
+      : wanted_(wanted), fetched_(std::move(fetched)) {}
+  std::optional<Task<void>> refresh(Want want) override {
+    if (want != wanted_) return std::nullopt;
+    ++fetches;
+    return fetch();
+  }
+  int fetches = 0;
+
+ private:
+  Task<void> fetch() {
+    if (fetched_) replace(*fetched_);
+    co_return;
+  }
+  const Want wanted_;
+  const std::optional<Set> fetched_;
+};
+
+TEST_F(BearerBoundaries, only_a_token_of_an_unknown_key_asks_for_newer_keys) {
+  const auto old_key = *jose::SigningKey::from_secret(jose::Algorithm::hs256,
+                                                      "0f8a61c0d97be2350a6f18c4e7d29b53", "1");
+  const auto new_key = *jose::SigningKey::from_secret(jose::Algorithm::hs256,
+                                                      "9f8a61c0d97be2350a6f18c4e7d29b53", "2");
+  const auto keys = std::make_shared<FetchedKeys>(TokenKeys::Want::newer,
+                                                  TokenKeys::Set{new_key.verification_key()});
+  keys->replace({old_key.verification_key()});
+  auto given = options();
+  given.keys = keys;
+  serve(bearer(std::move(given)));
+  EXPECT_EQ(with_token(*jose::sign_jwt(old_key, claims())), 200U);
+  auto expired = claims();
+  expired.expires_at = at_second(-100);
+  EXPECT_EQ(with_token(*jose::sign_jwt(old_key, expired)), 401U);
+  EXPECT_EQ(keys->fetches, 0);
+  EXPECT_EQ(with_token(*jose::sign_jwt(new_key, claims())), 200U);
+  EXPECT_EQ(keys->fetches, 1);
+}
+
+TEST_F(BearerBoundaries, without_keys_after_a_fetch_a_token_is_503_and_not_refused) {
+  auto given = options();
+  const auto keys = std::make_shared<FetchedKeys>(TokenKeys::Want::any, std::nullopt);
+  given.keys = keys;
+  serve(bearer(std::move(given)));
+  EXPECT_EQ(with_token(token(claims())), 503U);
+  EXPECT_EQ(keys->fetches, 1);
+  EXPECT_TRUE(refusals_.empty());
 }
 
 class RevocationBoundaries : public ::testing::Test {
