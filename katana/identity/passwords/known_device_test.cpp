@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace katana::passwords {
 namespace {
@@ -28,8 +29,10 @@ TEST(KnownDevice, that_was_changed_anywhere_is_not_known) {
   const std::string token = devices->token("ann");
   for (std::size_t index = 0; index < token.size(); ++index) {
     std::string changed = token;
-    changed[index] = token[index] == 'A' ? 'B' : 'A';
-    EXPECT_EQ(devices->find(changed, "ann"), "") << index;
+    for (const char other : {token[index] == 'A' ? 'B' : 'A', '=', '!'}) {
+      changed[index] = other;
+      EXPECT_EQ(devices->find(changed, "ann"), "") << index << other;
+    }
   }
   EXPECT_EQ(devices->find(token + "AAAA", "ann"), "");
   EXPECT_EQ(devices->find(token.substr(4), "ann"), "");
@@ -47,6 +50,16 @@ TEST(KnownDevice, outlasts_a_change_of_the_secret) {
   const auto refused = KnownDevices::make(std::array{std::string("short")});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().describe().find("5 bytes"), std::string::npos);
+}
+
+TEST(KnownDevice, secrets_are_at_most_as_many_as_are_tried) {
+  const std::vector<std::string> most(KnownDevices::secrets_max, std::string(32, 'a'));
+  EXPECT_TRUE(KnownDevices::make(most));
+  std::vector<std::string> more = most;
+  more.emplace_back(32, 'b');
+  const auto refused = KnownDevices::make(more);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::invalid_argument);
 }
 
 }  // namespace

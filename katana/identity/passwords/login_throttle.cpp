@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "katana/base/system/check.hpp"
 #include "katana/base/values/client_network.hpp"
 
 namespace katana::passwords {
@@ -57,7 +58,7 @@ LoginThrottle::Entry& LoginThrottle::Table::renew(const crypto::Sha256& key,
 
 void LoginThrottle::Table::erase(const crypto::Sha256& key) {
   const auto found = entries.find(key);
-  if (found == entries.end()) return;
+  KATANA_CHECK(found != entries.end());  // each place in the order has its entry
   order.erase(found->second.place);
   entries.erase(found);
 }
@@ -65,6 +66,7 @@ void LoginThrottle::Table::erase(const crypto::Sha256& key) {
 void LoginThrottle::Table::forget(Instant before) {
   while (!order.empty()) {
     const auto first = entries.find(order.front());
+    KATANA_CHECK(first != entries.end());
     if (first->second.last > before) return;
     order.pop_front();
     entries.erase(first);

@@ -145,10 +145,118 @@ TEST(Throttle, a_login_elsewhere_gives_nobody_else_new_guesses) {
 TEST(Throttle, forgets_what_has_not_failed_for_the_longest_when_it_is_full) {
   LoginThrottle throttle({.account_free_failures = 1, .accounts_max = 2});
   throttle.begin("a", "1", at(0));
-  throttle.begin("b", "2", at(1));
-  throttle.begin("c", "4", at(1));
-  EXPECT_EQ(throttle.begin("c", "4", at(1)), seconds(1));
-  EXPECT_EQ(throttle.begin("a", "1", at(1)), Duration{});
+  throttle.begin("b", "2", at(0));
+  EXPECT_EQ(throttle.begin("a", "1", at(0)), seconds(1));
+  throttle.begin("c", "4", at(0));
+  EXPECT_EQ(throttle.begin("b", "2", at(0)), seconds(1));
+  EXPECT_EQ(throttle.begin("c", "4", at(0)), seconds(1));
+  EXPECT_EQ(throttle.begin("a", "1", at(0)), Duration{});
+}
+
+// What counts the attempts that go on at one time, each from another network or account.
+int went_on(LoginThrottle& throttle, Bytes account, Bytes network, int tries, Instant now) {
+  int count = 0;
+  for (int each = 0; each < tries; ++each) {
+    const std::string name = account.empty() ? fmt::format("user {}", each) : std::string(account);
+    const std::string from =
+        network.empty() ? fmt::format("10.0.{}.1", each) : std::string(network);
+    count += throttle.begin(name, from, now) == Duration{} ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Throttle, of_a_pair_begins_anew_when_forget_after_has_passed_and_not_before) {
+  for (const bool is_over : {false, true}) {
+    LoginThrottle throttle({.account_free_failures = 3, .forget_after = seconds(10)});
+    EXPECT_EQ(went_on(throttle, "ann", "192.0.2.1", 5, at(0)), 3);
+    const Instant now = at(10) - nanoseconds(is_over ? 0 : 1);
+    EXPECT_EQ(went_on(throttle, "ann", "192.0.2.1", 5, now), is_over ? 3 : 1);
+  }
+}
+
+TEST(Throttle, of_a_network_begins_anew_when_forget_after_has_passed) {
+  LoginThrottle throttle({.address_free_failures = 2, .forget_after = seconds(100)});
+  EXPECT_EQ(went_on(throttle, {}, "192.0.2.1", 5, at(0)), 2);
+  EXPECT_EQ(throttle.begin("ann", "192.0.2.1", at(1)), Duration{});
+  EXPECT_EQ(throttle.begin("bob", "192.0.2.1", at(3)), Duration{});
+  EXPECT_EQ(went_on(throttle, {}, "192.0.2.1", 5, at(103)), 2);
+}
+
+TEST(Throttle, of_an_account_counts_over_all_networks_and_leaks_one_failure_in_wait_max) {
+  LoginThrottle throttle({.account_free_failures_everywhere = 3, .wait_max = seconds(60)});
+  EXPECT_EQ(went_on(throttle, "ann", {}, 3, at(0)), 3);
+  EXPECT_EQ(throttle.begin("ann", "192.0.2.1", at(0)), seconds(60) + nanoseconds(1));
+  EXPECT_EQ(throttle.begin("bob", "192.0.2.1", at(0)), Duration{});
+}
+
+TEST(Throttle, of_an_account_counts_the_free_failures_of_a_network_and_no_further_ones) {
+  LoginThrottle throttle({.account_free_failures = 2, .account_free_failures_everywhere = 3});
+  EXPECT_EQ(went_on(throttle, "ann", "192.0.2.1", 3, at(0)), 2);
+  EXPECT_EQ(throttle.begin("ann", "192.0.2.1", at(1)), Duration{});
+  EXPECT_EQ(went_on(throttle, "ann", {}, 5, at(1)), 1);
+}
+
+TEST(Throttle, a_success_whose_network_was_evicted_makes_it_known) {
+  LoginThrottle throttle({.account_free_failures_everywhere = 1, .addresses_max = 1});
+  ASSERT_EQ(throttle.begin("ann", "2001:db8::1", at(0)), Duration{});
+  throttle.succeeded("ann", "2001:db8::1");
+  ASSERT_EQ(throttle.begin("ann", "192.0.2.2", at(0)), Duration{});
+  EXPECT_EQ(throttle.begin("ann", "2001:db8::1", at(0)), Duration{});
+}
+
+TEST(Throttle, of_an_account_counts_no_failure_of_a_device_or_of_a_known_network) {
+  LoginThrottle throttle({.account_free_failures_everywhere = 2});
+  ASSERT_EQ(throttle.begin("ann", "192.0.2.1", at(0)), Duration{});
+  throttle.succeeded("ann", "192.0.2.1");
+  EXPECT_EQ(went_on(throttle, "ann", "192.0.2.1", 4, at(0)), 4);
+  for (int count = 0; count < 4; ++count) {
+    EXPECT_EQ(throttle.begin("ann", "192.0.2.2", at(0), "a device"), Duration{});
+  }
+  EXPECT_EQ(went_on(throttle, "ann", {}, 5, at(0)), 2);
+}
+
+TEST(Throttle, of_a_network_counts_no_failure_of_a_device_and_its_success_frees_nothing) {
+  LoginThrottle throttle({.address_free_failures = 2});
+  for (int count = 0; count < 4; ++count) {
+    EXPECT_EQ(throttle.begin("ann", "192.0.2.1", at(0), "a device"), Duration{});
+  }
+  EXPECT_EQ(went_on(throttle, {}, "192.0.2.1", 5, at(0)), 2);
+  throttle.succeeded("ann", "192.0.2.1", "a device");
+  EXPECT_EQ(went_on(throttle, {}, "192.0.2.1", 5, at(0)), 0);
+}
+
+TEST(Throttle, a_success_takes_its_attempt_off_the_account) {
+  LoginThrottle throttle({.account_free_failures_everywhere = 2});
+  ASSERT_EQ(throttle.begin("ann", "192.0.2.1", at(0)), Duration{});
+  throttle.succeeded("ann", "192.0.2.1");
+  EXPECT_EQ(went_on(throttle, "ann", {}, 5, at(0)), 2);
+}
+
+TEST(Throttle, a_success_whose_attempt_was_evicted_makes_no_network_known) {
+  LoginThrottle throttle({.account_free_failures_everywhere = 1});
+  throttle.succeeded("ann", "192.0.2.1");
+  EXPECT_EQ(throttle.begin("ann", "192.0.2.2", at(0)), Duration{});
+  EXPECT_GT(throttle.begin("ann", "192.0.2.1", at(0)), Duration{});
+}
+
+TEST(Throttle, knows_a_network_for_known_for_and_no_longer) {
+  LoginThrottle throttle({.account_free_failures_everywhere = 1, .known_for = seconds(10)});
+  ASSERT_EQ(throttle.begin("ann", "192.0.2.1", at(0)), Duration{});
+  throttle.succeeded("ann", "192.0.2.1");
+  ASSERT_EQ(throttle.begin("ann", "192.0.2.2", at(0)), Duration{});
+  EXPECT_EQ(throttle.begin("ann", "192.0.2.1", at(10) - nanoseconds(1)), Duration{});
+  EXPECT_GT(throttle.begin("ann", "192.0.2.1", at(10)), Duration{});
+}
+
+// An address of IPv6 takes three places: its networks of three sizes.
+TEST(Throttle, of_an_ipv4_address_or_a_unix_socket_takes_one_place_among_the_networks) {
+  for (const Bytes address : {"192.0.2.1", "unix:2001:db8::1"}) {
+    LoginThrottle throttle({.address_free_failures = 1, .addresses_max = 2});
+    EXPECT_EQ(throttle.begin("ann", address, at(0)), Duration{});
+    EXPECT_EQ(throttle.begin("bob", "192.0.2.2", at(0)), Duration{});
+    EXPECT_GT(throttle.begin("cid", "192.0.2.2", at(0)), Duration{});
+    EXPECT_GT(throttle.begin("cid", address, at(0)), Duration{}) << address;
+  }
 }
 
 }  // namespace

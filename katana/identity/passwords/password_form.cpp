@@ -33,9 +33,7 @@ bool take_number(Bytes& text, Bytes prefix, std::uint32_t& number) noexcept {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || (text.size() > 1 && text[0] == '0' && end != text.data() + 1)) {
-    return false;
-  }
+  if (error != std::errc() || text[0] == '0') return false;  // no cost is 0
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return true;
 }

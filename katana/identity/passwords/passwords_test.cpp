@@ -52,6 +52,42 @@ TEST(PasswordKept, what_is_of_another_form_or_would_take_too_much_is_refused) {
   }
 }
 
+TEST(PasswordKept, a_hash_without_a_salt_and_a_salt_or_hash_of_another_size_are_refused) {
+  const auto text_of = [](std::size_t salt_bytes, std::size_t hash_bytes) {
+    return PasswordForm{{256, 2, 1}, std::string(salt_bytes, 's'), std::string(hash_bytes, 'h')}
+        .write();
+  };
+  for (const auto& [salt, hash] : {std::pair(8, 16), std::pair(8, 64), std::pair(64, 16)}) {
+    EXPECT_TRUE(PasswordForm::parse(text_of(salt, hash))) << salt << " " << hash;
+  }
+  for (const auto& [salt, hash] :
+       {std::pair(7, 16), std::pair(8, 15), std::pair(8, 65), std::pair(65, 16)}) {
+    EXPECT_FALSE(PasswordForm::parse(text_of(salt, hash))) << salt << " " << hash;
+  }
+  const std::string whole = text_of(16, 16);
+  EXPECT_FALSE(PasswordForm::parse(Bytes(whole).substr(0, whole.rfind('$'))));
+}
+
+TEST(PasswordKept, a_cost_is_possible_up_to_each_limit_and_no_further) {
+  EXPECT_TRUE(is_possible({8, 1, 1}));
+  EXPECT_TRUE(is_possible({memory_kib_max, passes_max, lanes_max}));
+  EXPECT_TRUE(is_possible({8 * lanes_max, 1, lanes_max}));
+  for (const HashCost& cost :
+       {HashCost{7, 1, 1}, HashCost{8, 0, 1}, HashCost{8, 1, 0},
+        HashCost{8 * lanes_max - 1, 1, lanes_max}, HashCost{memory_kib_max + 1, 1, 1},
+        HashCost{8, passes_max + 1, 1}, HashCost{memory_kib_max, 1, lanes_max + 1}}) {
+    EXPECT_FALSE(is_possible(cost)) << cost.memory_kib << " " << cost.passes << " " << cost.lanes;
+  }
+}
+
+TEST(PasswordKept, what_argon2_refuses_is_an_error_that_names_the_reason) {
+  const auto hash = argon2id("password", "short", {8, 1, 1}, 32);
+  ASSERT_FALSE(hash);
+  EXPECT_EQ(hash.error().code(), Code::internal);
+  EXPECT_NE(hash.error().describe().find("Salt is too short"), std::string::npos)
+      << hash.error().describe();
+}
+
 Task<std::string> walk(PasswordHasher& hasher, PasswordHasher& dearer) {
   const Result<std::string> stored = co_await hasher.hash(SecretText("correct horse"));
   const Result<std::string> again = co_await hasher.hash(SecretText("correct horse"));
@@ -102,6 +138,32 @@ TEST(Passwords, more_than_may_wait_are_refused) {
   const int refused = loop.run(many(*hasher, 16));
   EXPECT_GT(refused, 0);
   EXPECT_LT(refused, 16);
+}
+
+Task<std::string> check_sizes(PasswordHasher& hasher) {
+  const std::string longest(password_bytes_max, 'a');
+  const Result<std::string> stored = co_await hasher.hash(SecretText(longest));
+  if (!stored) co_return "the longest password is refused";
+  const auto right = co_await hasher.verify(*stored, SecretText(longest));
+  if (!right || !right->right) co_return "the longest password is wrong";
+  PasswordForm foreign{cheap, std::string(16, 's'), {}};
+  foreign.hash = *argon2id("", foreign.salt, cheap, 32);
+  const auto empty = co_await hasher.verify(foreign.write(), SecretText(""));
+  if (!empty || empty->right) co_return "no password is right";
+  co_return "right";
+}
+
+TEST(Passwords, have_one_to_password_bytes_max_bytes_though_a_kept_hash_is_of_none) {
+  const auto hasher = hasher_with({.cost = cheap});
+  thread::Loop loop;
+  EXPECT_EQ(loop.run(check_sizes(*hasher)), "right");
+}
+
+TEST(Passwords, without_a_queue_are_refused_and_the_pool_is_named) {
+  const auto made = PasswordHasher::make({.waiting_max = 0});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().describe().find("pool 'passwords'"), std::string::npos)
+      << made.error().describe();
 }
 
 TEST(Passwords, a_cost_that_cannot_be_is_refused) {

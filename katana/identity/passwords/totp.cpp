@@ -112,7 +112,7 @@ std::string totp_uri(Bytes issuer, Bytes account, Bytes secret, const TotpOption
 
 std::string encode_base32(Bytes octets) {
   std::string text;
-  std::uint32_t group = 0;
+  std::uint32_t group{};
   unsigned bits = 0;
   for (const char octet : octets) {
     group = (group << 8 | static_cast<unsigned char>(octet)) & 0xffff;
@@ -125,7 +125,7 @@ std::string encode_base32(Bytes octets) {
 std::optional<std::string> decode_base32(Bytes text) {
   while (text.ends_with('=')) text.remove_suffix(1);
   std::string octets;
-  std::uint32_t group = 0;
+  std::uint32_t group{};
   unsigned bits = 0;
   for (const char c : text) {
     const char capital = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;

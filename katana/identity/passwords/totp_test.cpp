@@ -1,5 +1,6 @@
 #include "katana/identity/passwords/totp.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -62,6 +63,24 @@ TEST(TimeCodes, have_a_uri_that_apps_read) {
   EXPECT_EQ(totp_uri("My Shop", "ann@example.org", "12345678901234567890"),
             "otpauth://totp/My%20Shop:ann%40example.org?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
             "&issuer=My%20Shop&algorithm=SHA1&digits=6&period=30");
+}
+
+TEST(TimeCodes, that_are_more_than_two_windows_behind_the_latest_are_used_up) {
+  UsedSteps used(8);
+  EXPECT_TRUE(used.use("ann", 100, {.window = 3}));
+  EXPECT_TRUE(used.use("bob", 94, {.window = 3}));
+  EXPECT_FALSE(used.use("cid", 93, {.window = 3}));
+}
+
+// RFC 3986 §2.3.
+TEST(TimeCodes, have_a_uri_that_escapes_all_but_letters_digits_and_four_signs) {
+  const Bytes plain = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~";
+  for (int code = 0; code < 256; ++code) {
+    const auto character = static_cast<char>(code);
+    const std::string account(1, character);
+    const std::string shown = plain.contains(character) ? account : fmt::format("%{:02X}", code);
+    EXPECT_TRUE(totp_uri("x", account, "f").starts_with("otpauth://totp/x:" + shown + "?")) << code;
+  }
 }
 
 // RFC 4648 §10.
