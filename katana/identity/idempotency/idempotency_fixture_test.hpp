@@ -40,13 +40,16 @@ class TroubledStore final : public Store {
     if (keeps_throw) throw std::runtime_error("thrown by keep()");
     co_return co_await memory.keep(claim, std::move(reply), kept);
   }
-  Task<Result<void>> release(Claim claim) override { return memory.release(claim); }
+  Task<Result<void>> release(Claim claim) override {
+    if (releases_fail) co_return fail(Code::unavailable, "no such host");
+    co_return co_await memory.release(claim);
+  }
 
   MemoryStore memory;
   Duration claim_takes = {}, keep_takes = {}, last_lease = {};
   Duration claims_late = {};  // delay of the answer after a claim
   std::string garbage = {};   // stands in place of kept replies
-  bool claims_fail = false, keeps_fail = false, keeps_throw = false;
+  bool claims_fail = false, keeps_fail = false, keeps_throw = false, releases_fail = false;
   bool loses_keys = false;  // loses to another request before the reply is kept
 };
 

@@ -1,6 +1,7 @@
 // Tests of requests with a key after their client has left: their end, and the limits until then.
 #include <gtest/gtest.h>
 
+#include <coroutine>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,51 @@ TEST_F(LeavingClientTest, a_key_is_free_when_its_client_leaves_before_the_handle
   EXPECT_EQ(statistics().released, 1u);
   EXPECT_EQ(begun, 0);
   EXPECT_EQ(post().status(), 201u);
+}
+
+// Waits until its scope is destroyed.
+Task<void> hold() { co_await std::suspend_always{}; }
+
+TEST_F(LeavingClientTest, a_key_is_free_though_the_reactor_takes_no_further_task) {
+  behind_takes = seconds(2);
+  for (const bool is_released : {true, false}) {
+    auto first = begin("/orders");
+    server().advance(seconds(1));
+    net::TaskScope& tasks = server().reactor().tasks();
+    while (tasks.takes()) ASSERT_TRUE(tasks.spawn(hold()));
+    store->releases_fail = !is_released;
+    first.reset();
+    server().advance(milliseconds(10));
+    EXPECT_EQ(store->memory.statistics().keys, is_released ? 0u : 1u);
+    EXPECT_EQ(statistics().released, is_released ? 1u : 0u);
+    reset();
+  }
+}
+
+TEST_F(LeavingClientTest, a_key_that_the_store_does_not_give_back_is_a_failure_that_is_reported) {
+  behind_takes = seconds(2);
+  store->releases_fail = true;
+  auto first = begin("/orders");
+  server().advance(seconds(1));
+  first.reset();
+  server().advance(milliseconds(10));
+  EXPECT_EQ(statistics().released, 0u);
+  EXPECT_EQ(statistics().store_failures, 1u);
+  EXPECT_EQ(server().reactor().tasks().counts().failed, 1u);
+}
+
+TEST_F(LeavingClientTest, a_key_that_cannot_be_claimed_is_a_failure_that_is_reported) {
+  store->claims_fail = true;
+  EXPECT_EQ(post().status(), 503u);
+  EXPECT_EQ(server().reactor().tasks().counts().failed, 1u);
+}
+
+TEST_F(LeavingClientTest, a_key_is_free_when_the_server_ends_before_the_handler_begins) {
+  behind_takes = seconds(2);
+  auto first = begin("/orders");
+  server().advance(seconds(1));
+  reset();
+  EXPECT_EQ(store->memory.statistics().keys, 0u);
 }
 
 TEST_F(LeavingClientTest, a_key_stays_taken_when_a_handler_that_writes_in_pieces_is_cancelled) {

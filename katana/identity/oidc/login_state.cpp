@@ -60,7 +60,7 @@ std::optional<LoginState> StateSealer::open(Bytes text, std::int64_t now_s) cons
 // "//host" and "/\host" are other sites to a browser, which also drops tabs and line ends.
 bool is_local_path(Bytes path) noexcept {
   if (path.empty() || path.size() > return_to_bytes_max || path.front() != '/') return false;
-  if (path.size() > 1 && (path[1] == '/' || path[1] == '\\')) return false;
+  if (path.starts_with("//")) return false;
   return std::ranges::all_of(path, [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
 }
 

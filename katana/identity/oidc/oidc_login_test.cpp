@@ -1,9 +1,11 @@
 #include "katana/identity/oidc/oidc_login.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <map>
 #include <memory>
@@ -84,7 +86,8 @@ struct Provider {
   std::optional<std::chrono::minutes> issued_ago = std::chrono::minutes(0);
   std::chrono::minutes good_for = std::chrono::minutes(5);
   std::string access_token;
-  unsigned token_status = 200;
+  unsigned token_status = 200, metadata_status = 200, keys_status = 200;
+  std::string token_error = "invalid_grant";
   Duration metadata_takes = {};
 
   std::string keys() const { return R"({"keys":[)" + published.verification_key().jwk() + "]}"; }
@@ -99,12 +102,18 @@ struct Provider {
   void add_to(Router& router) {
     router.get("/.well-known/openid-configuration", [this](Request) -> Task<Reply> {
       if (metadata_takes > Duration{}) co_await net::sleep_for(metadata_takes);
-      co_return Reply::json(Text(metadata));
+      Reply reply = Reply::json(Text(metadata));
+      reply.set_status(metadata_status);
+      co_return reply;
     });
-    router.get("/keys", [this] { return Reply::json(Text(keys())); });
+    router.get("/keys", [this] {
+      Reply reply = Reply::json(Text(keys()));
+      reply.set_status(keys_status);
+      return reply;
+    });
     router.post("/token", [this](Request) -> Task<Reply> {
       Reply reply =
-          Reply::json(Text(token_status == 200 ? token() : R"({"error":"invalid_grant"})"));
+          Reply::json(Text(token_status == 200 ? token() : R"({"error":")" + token_error + "\"}"));
       reply.set_status(token_status);
       co_return reply;
     });
@@ -131,8 +140,8 @@ class OidcLoginTest : public ::testing::Test {
   Result<Service> service(const OidcOptions& how) {
     const auto login = OidcLogin::make(how, http_client());
     if (!login) return std::unexpected(login.error());
-    const auto sessions =
-        sessions::Sessions::in_store({}, std::make_shared<sessions::MemorySessionStore>());
+    const auto sessions = sessions::Sessions::in_store(
+        session_options_, std::make_shared<sessions::MemorySessionStore>());
     Router router;
     router.use(sessions->middleware());
     login->add_to(router.group(""));
@@ -178,12 +187,21 @@ class OidcLoginTest : public ::testing::Test {
     return get("/login/callback?state=" + state + more);
   }
 
-  std::ptrdiff_t times_asked() const {
-    return std::ranges::count(upstream_->requests(),
-                              std::string("/.well-known/openid-configuration"),
-                              &testing::UpstreamRequest::target);
+  std::ptrdiff_t times_asked(
+      const std::string& target = "/.well-known/openid-configuration") const {
+    return std::ranges::count(upstream_->requests(), target, &testing::UpstreamRequest::target);
+  }
+  // Logs in with a client of other options or a provider of other metadata, and returns the request for
+  // a token.
+  testing::UpstreamRequest token_request(const OidcOptions& how) {
+    start(how);
+    EXPECT_EQ(come_back(begin()["state"]).status(), 303u);
+    const auto found = std::ranges::find(upstream_->requests(), std::string("/token"),
+                                         &testing::UpstreamRequest::target);
+    return found == upstream_->requests().end() ? testing::UpstreamRequest{} : *found;
   }
 
+  sessions::SessionOptions session_options_;
   Provider provider_;
   std::unique_ptr<testing::TestServer> server_;
   std::unique_ptr<testing::FakeUpstream> upstream_;
@@ -320,6 +338,164 @@ TEST_F(OidcLoginTest, what_the_provider_refused_is_told_apart) {
   EXPECT_EQ(come_back(sent["state"]).status(), 400u);
 }
 
+TEST_F(OidcLoginTest, an_error_that_the_user_can_mend_is_403_and_a_code_that_is_unknown_400) {
+  auto sent = begin();
+  for (const char* const error :
+       {"access_denied", "login_required", "consent_required", "interaction_required"}) {
+    EXPECT_EQ(come_back(sent["state"], std::string("&error=") + error).status(), 403u) << error;
+  }
+  provider_.token_status = 400;
+  provider_.token_error = "invalid_request";
+  EXPECT_EQ(come_back(sent["state"]).status(), 503u);
+  provider_.token_status = 401;
+  provider_.token_error = "invalid_grant";
+  EXPECT_EQ(come_back(sent["state"]).status(), 503u);
+  upstream_->forget_requests();
+  EXPECT_EQ(come_back(sent["state"], "&code=").status(), 400u);
+  EXPECT_EQ(upstream_->requests().size(), 0u) << "no code to redeem";
+}
+
+TEST_F(OidcLoginTest, a_reply_that_has_no_token_and_none_at_all_are_503) {
+  auto sent = begin();
+  provider_.token_status = 201;
+  EXPECT_EQ(come_back(sent["state"]).status(), 503u);
+  provider_.token_status = 200;
+  provider_.access_token = "\"";  // no JSON
+  EXPECT_EQ(come_back(sent["state"]).status(), 503u);
+  upstream_->go_down();
+  EXPECT_EQ(come_back(sent["state"]).status(), 503u);
+}
+
+TEST_F(OidcLoginTest, a_program_that_has_begun_anew_asks_the_provider_before_it_ends_a_login) {
+  auto sent = begin();
+  const auto kept = cookies_;
+  start(options());
+  cookies_ = kept;
+  upstream_->go_down();
+  EXPECT_EQ(come_back(sent["state"]).status(), 503u);
+}
+
+TEST_F(OidcLoginTest, a_user_that_no_session_can_keep_is_not_logged_in) {
+  session_options_.stored_bytes_max = 200;
+  start(options());
+  provider_.claims.subject = std::string(300, 's');
+  EXPECT_EQ(come_back(begin()["state"]).status(), 400u);
+  EXPECT_EQ(get("/me").status(), 401u);
+}
+
+// RFC 6749 §2.3.1, OpenID Connect Discovery 1.0 §3.
+TEST_F(OidcLoginTest, a_client_shows_its_secret_as_the_provider_takes_it) {
+  const testing::UpstreamRequest by_default = token_request(options());
+  EXPECT_NE(by_default.field("authorization"), "");
+  auto form = parameters_of("?" + by_default.content);
+  EXPECT_FALSE(form.contains("client_id") || form.contains("client_secret"));
+  OidcOptions open = options();
+  open.client_secret.clear();
+  const testing::UpstreamRequest by_none = token_request(open);
+  EXPECT_EQ(by_none.field("authorization"), "");
+  form = parameters_of("?" + by_none.content);
+  EXPECT_EQ(form["client_id"], "shop");
+  EXPECT_FALSE(form.contains("client_secret"));
+  const std::string metadata = provider_.metadata;
+  const std::string methods = R"("token_endpoint_auth_methods_supported":["client_secret_post")";
+  provider_.metadata = "{" + methods + "]," + metadata.substr(1);
+  const testing::UpstreamRequest by_post = token_request(options());
+  EXPECT_EQ(by_post.field("authorization"), "");
+  form = parameters_of("?" + by_post.content);
+  EXPECT_EQ(form["client_id"], "shop");
+  EXPECT_EQ(form["client_secret"], "p@ss word");
+  provider_.metadata = "{" + methods + R"(,"client_secret_basic"],)" + metadata.substr(1);
+  EXPECT_NE(token_request(options()).field("authorization"), "");
+}
+
+TEST_F(OidcLoginTest, all_but_letters_digits_and_four_signs_are_escaped) {
+  OidcOptions how = options();
+  how.client_secret.clear();
+  std::string expected;
+  for (char c = 0x20; c < 0x7f; ++c) {
+    const bool is_plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || Bytes("-._~").contains(c);
+    how.client_secret += c;
+    expected += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<int>(c));
+  }
+  EXPECT_EQ(token_request(how).field("authorization"),
+            "Basic " + encode_base64("shop:" + expected));
+}
+
+TEST_F(OidcLoginTest, the_query_of_an_endpoint_is_kept) {
+  const auto location = [&] { return std::string(get("/login").header("Location").value_or("")); };
+  EXPECT_THAT(location(), StartsWith("https://id.example/authorize?response_type=code&client_id="));
+  provider_.metadata.replace(provider_.metadata.find("/authorize"), 10, "/authorize?a=1");
+  start(options());
+  EXPECT_THAT(location(), StartsWith("https://id.example/authorize?a=1&response_type=code&client"));
+}
+
+TEST_F(OidcLoginTest, without_an_end_of_sessions_a_logout_is_of_this_program_alone) {
+  provider_.metadata.replace(provider_.metadata.find("end_session"), 11, "x");
+  start(options());
+  EXPECT_EQ(come_back(begin()["state"]).status(), 303u);
+  EXPECT_EQ(send("POST", "/logout").header("Location"), "/");
+  EXPECT_EQ(get("/me").status(), 401u);
+  start(options());
+  upstream_->go_down();
+  EXPECT_EQ(send("POST", "/logout").header("Location"), "/");
+}
+
+TEST_F(OidcLoginTest, the_scope_openid_is_asked_for_in_any_case) {
+  OidcOptions how = options();
+  how.scopes = {"email"};
+  start(how);
+  EXPECT_EQ(begin()["scope"], "openid email");
+}
+
+TEST_F(OidcLoginTest, metadata_of_another_status_are_none) {
+  provider_.metadata_status = 404;
+  EXPECT_EQ(get("/login").status(), 503u);
+  ASSERT_EQ(upstream_->requests().size(), 1u);
+  EXPECT_EQ(upstream_->requests().front().field("accept"), "application/json");
+}
+
+TEST_F(OidcLoginTest, new_metadata_leave_the_keys_that_are_known) {
+  (void)token_request(options());
+  ASSERT_EQ(times_asked("/keys"), 1);
+  provider_.keys_status = 500;
+  server_->advance(seconds(3700));
+  (void)begin();  // asks for metadata in the background
+  server_->advance(seconds(1));
+  EXPECT_EQ(times_asked(), 2);
+  EXPECT_EQ(come_back(begin()["state"]).status(), 303u);
+}
+
+TEST_F(OidcLoginTest, a_token_of_a_known_key_asks_for_no_newer_keys) {
+  (void)token_request(options());
+  for (const auto good_for : {std::chrono::minutes(5), std::chrono::minutes(-5)}) {
+    server_->advance(seconds(60));
+    provider_.good_for = good_for;
+    (void)come_back(begin()["state"]);
+    EXPECT_EQ(times_asked("/keys"), 1);
+  }
+}
+
+TEST_F(OidcLoginTest, metadata_of_twice_their_age_are_asked_for_before_they_are_used) {
+  (void)begin();
+  provider_.metadata_takes = seconds(5);
+  server_->advance(seconds(2 * 3600 + 1));
+  auto waiting = server_->begin("GET", "/login");
+  server_->advance(seconds(4));
+  EXPECT_FALSE(waiting.is_done());
+  server_->advance(seconds(2));
+  EXPECT_EQ(waiting.reply().status(), 303u);
+  // A provider that fails is asked in the background, and what is known of it is used.
+  upstream_->go_down();
+  server_->advance(seconds(2 * 3600 + 1));
+  (void)begin();
+  upstream_->come_back();
+  server_->advance(seconds(6));
+  waiting = server_->begin("GET", "/login");
+  server_->advance(milliseconds(10));
+  EXPECT_TRUE(waiting.is_done());
+}
+
 TEST_F(OidcLoginTest, a_browser_is_sent_to_no_other_site) {
   for (const char* const target : {"//evil.example", "https://evil.example", "/%5Cevil.example",
                                    "/%09/evil.example", "x", "/%0D%0ASet-Cookie:x"}) {
@@ -441,6 +617,9 @@ TEST(OidcOptions, what_is_wrong_is_named) {
   EXPECT_THAT(mistake([](OidcOptions& o) { o.after_login = "//evil"; }),
               HasSubstr("after_login: '//evil'"));
   EXPECT_THAT(mistake([](OidcOptions& o) { o.algorithms = {"HS256"}; }), HasSubstr("HS256"));
+  EXPECT_THAT(mistake([](OidcOptions& o) { o.algorithms.clear(); }),
+              HasSubstr("algorithms is empty"));
+  EXPECT_THAT(mistake([](OidcOptions& o) { o.redirect_uri += "?x=1"; }), HasSubstr("no query"));
 }
 
 TEST(LoginState, opens_by_any_secret_of_the_ring_until_it_is_too_old) {

@@ -83,8 +83,31 @@ class Conflicts : public ::testing::Test {
     router.post("/notes/{text}", add_note).get("/notes", show_notes).post("/set", set_note);
     router.post("/login/{user}", log_in).post("/renew", renew).post("/end_others", end_others);
     router.get("/form", show_form);
+    router.post("/begun", [this](FromContext<UserSession> session) { return begin(session); });
+    router.post("/renewed", [this](FromContext<UserSession> session) { return form_of(session); });
     return std::move(router).build();
   }
+  // Begins a session, meets a conflict, and reads what it began with.
+  Task<Reply> begin(FromContext<UserSession> session) {
+    const Notes first{{"first"}}, second{{"second"}};
+    const Result<void> begun = co_await session->set(first);
+    store_->conflicts = 1;
+    const Result<void> changed = co_await session->set(second);
+    if (!begun || changed) co_return Reply(500);
+    co_return co_await show_notes(session);
+  }
+  // Renews the session, meets a conflict, asks for the secret of its forms, and writes again.
+  Task<Reply> form_of(FromContext<UserSession> session) {
+    const Result<void> renewed = co_await session->renew();
+    store_->conflicts = 1;
+    const Notes notes{{"a"}};
+    const Result<void> changed = co_await session->set(notes);
+    const Result<std::string> known = co_await session->known_form_secret();
+    if (!renewed || changed || !known) co_return Reply(500);
+    const Result<void> again = co_await session->set(notes);
+    co_return answer(again);
+  }
+
   const std::shared_ptr<BusyStore> store_ = std::make_shared<BusyStore>();
   testing::TestServer server_{service()};
   Browser browser_{server_};
@@ -99,6 +122,13 @@ TEST_F(Conflicts, a_login_and_a_renewal_keep_the_content_that_another_request_wr
   EXPECT_EQ(browser_.post("/renew").status(), 200u);
   EXPECT_EQ(browser_.get("/notes").content(), "a;");
   EXPECT_EQ(store_->conflicts, 0);
+}
+
+TEST_F(Conflicts, of_a_session_that_the_request_began_or_renewed_leave_its_new_id) {
+  EXPECT_EQ(browser_.post("/begun").content(), "first;");
+  EXPECT_EQ(browser_.get("/notes").content(), "first;");
+  EXPECT_EQ(browser_.post("/renewed").content(), "done");
+  EXPECT_EQ(browser_.get("/notes").content(), "a;");
 }
 
 TEST_F(Conflicts, that_do_not_end_are_told_and_not_tried_for_ever) {
