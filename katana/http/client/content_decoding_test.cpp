@@ -1,5 +1,8 @@
 #include "katana/http/client/content_decoding.hpp"
 
+#include <functional>
+#include <initializer_list>
+
 #include "katana/http/client/client_fixture_test.hpp"
 #include "katana/http/client/response_stream.hpp"
 #include "katana/http/coding/brotli/brotli.hpp"
@@ -73,6 +76,41 @@ TEST_F(ContentDecodingTest, what_is_cut_or_wrong_is_an_error) {
     say(0, reply_of("gzip", bytes));
     EXPECT_THAT(error_of(reply), HasSubstr("is not valid gzip, or it is incomplete"));
   }
+}
+
+TEST_F(ContentDecodingTest, a_client_without_codecs_asks_for_none) {
+  HttpClientOptions options = test_options();
+  options.codecs = std::initializer_list<coding::Codec>{};
+  use(options);
+  fetch(asking());
+  answer(0);
+  EXPECT_THAT(take_sent(0), Not(HasSubstr("Accept-Encoding")));
+}
+
+// Reads the first piece of a reply of that coding as a stream.
+std::string first_piece(ResponseStream& stream, const std::function<void()>& turn) {
+  Task<Result<Text>> piece = stream.read();
+  piece.start();
+  turn();
+  if (!piece.done()) return "it is not done";
+  auto result = piece.result();
+  return result ? std::string(result->bytes()) : result.error().describe();
+}
+
+TEST_F(ContentDecodingTest, a_stream_is_decoded_if_codings_were_asked_for_and_it_has_content) {
+  const auto piece_of = [&](Request request, const std::string& content) {
+    Task<Result<ResponseStream>> opened = http().open(std::move(request));
+    opened.start();
+    turn();
+    const auto index = static_cast<std::uint32_t>(links() - 1);
+    answer(index);
+    say(index, ok + "Content-Encoding: gzip\r\nContent-Length: 7\r\n\r\n" + content);
+    ResponseStream stream = taken(opened);
+    return first_piece(stream, [&] { turn(); });
+  };
+  EXPECT_EQ(piece_of(Request("http://server.test/"), "no gzip"), "no gzip");
+  EXPECT_THAT(piece_of(asking(), "no gzip"), HasSubstr("is not valid gzip"));
+  EXPECT_EQ(piece_of(Request("HEAD", "http://server.test/").decode(true), ""), "");
 }
 
 TEST_F(ContentDecodingTest, a_coding_that_nobody_knows_stays_as_it_is) {

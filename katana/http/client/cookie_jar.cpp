@@ -163,8 +163,9 @@ bool CookieJar::hides_secure(const Cookie& cookie) const {
 void CookieJar::store(const Url& url, Bytes set_cookie, std::int64_t now_s) {
   const std::size_t bytes = set_cookie.size();
   Bytes pair = cut(set_cookie, ';');
-  const bool has_name = pair.find('=') != Bytes::npos && pair[0] != '=' && has_no_control(pair) &&
-                        has_no_control(set_cookie);
+  // valid_field() looks at the pair below.
+  const bool has_name =
+      pair.find('=') != Bytes::npos && pair[0] != '=' && has_no_control(set_cookie);
   Cookie cookie;
   cookie.name = std::string(has_name ? cut(pair, '=') : Bytes());
   cookie.value = std::string(http::trimmed(pair));

@@ -144,6 +144,8 @@ TEST_F(CookieJarTest, prefixes_hold_in_any_case_and_ask_for_what_they_promise) {
 TEST_F(CookieJarTest, controls_are_refused_and_attributes_that_are_too_long_ignored) {
   set("http://a.test/", "a=1; Path=/\x01");
   set("http://a.test/", std::string("a=\x7f"));
+  set("http://a.test/", "a=\x01; Path=/");
+  set("http://a.test/", "a\x1f=1");
   EXPECT_EQ(jar.size(), 0u);
   set("http://a.test/", "a=\xc3\xa9\t1; Path=/" + std::string(1024, 'x'));
   EXPECT_EQ(asked("http://a.test/"), "a=\xc3\xa9\t1");
@@ -315,6 +317,9 @@ TEST_F(CookieClientTest, a_request_has_one_cookie_field) {
   const std::string sent_by_jar = take_sent(0);
   EXPECT_THAT(sent_by_jar, HasSubstr("\r\nCookie: a=1; b=2; c=3\r\n"));
   EXPECT_EQ(sent_by_jar.find("Cookie"), sent_by_jar.rfind("Cookie"));
+  fetch(Request("http://server.test/").field("Cookie", "x=1"));
+  answer(1);
+  EXPECT_THAT(take_sent(1), AllOf(HasSubstr("\r\nCookie: x=1\r\n"), Not(HasSubstr("a=1"))));
   Reply& twice =
       fetch(Request("http://server.test/").field("Cookie", "x=1").field("cookie", "y=2"));
   ASSERT_TRUE(twice.done());

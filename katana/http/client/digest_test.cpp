@@ -157,6 +157,21 @@ TEST_F(DigestClientTest, a_password_answers_its_origin_alone) {
   EXPECT_EQ(error_of(own), "status 200");
 }
 
+TEST_F(DigestClientTest, a_next_nonce_is_taken_up_to_1024_bytes_and_a_longer_one_is_ignored) {
+  get();
+  answer(0);
+  say(0, challenge("one"));
+  const auto next = [&](std::size_t bytes) {
+    say(0, ok + "Authentication-Info: nextnonce=\"" + std::string(bytes, 'n') +
+               "\"\r\nContent-Length: 0\r\n\r\n");
+    take_sent(0);
+    get();
+    return take_sent(0);
+  };
+  EXPECT_THAT(next(1025), AllOf(HasSubstr("nonce=\"one\""), HasSubstr("nc=00000002")));
+  EXPECT_THAT(next(1024), AllOf(HasSubstr("nonce=\"nnn"), HasSubstr("nc=00000001")));
+}
+
 TEST_F(DigestClientTest, a_nonce_that_would_break_the_head_is_not_answered) {
   Reply& reply = get();
   answer(0);

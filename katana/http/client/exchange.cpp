@@ -173,7 +173,7 @@ Task<Sent> send(ReactorPool& pool, Outgoing outgoing, Call::Wanted wanted, Deadl
     ++context.counters().retries;
     ++(is_unprocessed(call) ? done.unprocessed : done.retries);
     // When one kept connection is dead, the other idle ones probably are, too.
-    if (call.failed() && call.repeat() == Repeat::if_idempotent) {
+    if (call.repeat() == Repeat::if_idempotent) {
       pool.retire_idle(exchange->outgoing.origin);
     }
     outgoing = std::move(exchange->outgoing);
@@ -193,8 +193,8 @@ void add_cookies(Outgoing& outgoing, const Request& request, ReactorContext& con
     return;
   }
   const auto url = parse_url(request.url());
-  if (!url) return;
-  const std::string value = jar->header(*url, context.reactor().wall_clock_s());
+  const std::string value =
+      url ? jar->header(*url, context.reactor().wall_clock_s()) : std::string();
   if (!value.empty()) outgoing.fields.append("Cookie: ").append(value).append("\r\n");
 }
 

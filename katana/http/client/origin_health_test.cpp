@@ -204,6 +204,22 @@ TEST_F(OriginHealthTest, when_one_of_two_fails_the_other_is_waited_for) {
   EXPECT_EQ(error_of(reply), "status 200");
 }
 
+TEST_F(OriginHealthTest, when_both_fail_the_first_failure_is_told) {
+  use([](HttpClientOptions& options) {
+    options.hedge_after = milliseconds(50);
+    options.retries_max = 0;
+  });
+  Reply& reply = get();
+  answer(0);
+  turn(milliseconds(60));
+  turn();
+  answer(1);
+  say(0, "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n");
+  EXPECT_FALSE(reply.done());
+  close_by_server(1);
+  EXPECT_THAT(error_of(reply), Not(testing::HasSubstr("closed the connection")));
+}
+
 TEST_F(OriginHealthTest,
        what_is_not_idempotent_is_not_hedged_and_a_cancelled_hedge_leaves_nothing) {
   use([](HttpClientOptions& options) { options.hedge_after = milliseconds(50); });

@@ -26,7 +26,9 @@ TEST(PublicSuffixesTest, other_scripts_are_known_by_their_punycode) {
   const auto list = PublicSuffixes::parse(
       "\xe5\x85\xac\xe5\x8f\xb8.cn\n\xe4\xb8\xad\xe5\x9b\xbd\n*.b\xc3\xbc"
       "cher.example\nm\xc3\xa4.\xe4\xbb\x96\xe4\xbb\xac\xe4\xb8\xba\xe4\xbb\x80\xe4\xb9\x88\xe4\xb8"
-      "\x8d\xe8\xaf\xb4\xe4\xb8\xad\xe6\x96\x87\n\xff\xfe.test\n");
+      "\x8d\xe8\xaf\xb4\xe4\xb8\xad\xe6\x96\x87\n\xff\xfe.test\na\xd0\x80\xd3\xa4\xe1\x82\x9c."
+      "cn\n");
+  EXPECT_TRUE(list.contains("xn--a-iqb89d465a.cn"));
   EXPECT_TRUE(list.contains("xn--55qx5d.cn"));
   EXPECT_TRUE(list.contains("xn--fiqs8s"));
   EXPECT_TRUE(list.contains("x.xn--bcher-kva.example"));

@@ -203,6 +203,28 @@ TEST_F(ReactorPoolTest, every_waiting_request_fails_when_all_addresses_refuse) {
   EXPECT_THAT(error_of(second), HasSubstr("Connection refused"));
 }
 
+TEST_F(ReactorPoolTest,
+       a_refused_connection_beside_an_open_one_fails_no_request_and_makes_a_pause) {
+  warm_up();
+  Reply& first = get();
+  Reply& second = get();
+  ASSERT_EQ(links(), 2u);
+  lose(1, ECONNREFUSED);
+  EXPECT_FALSE(second.done());
+  Reply& third = get();
+  turn(milliseconds(900));
+  EXPECT_EQ(links(), 2u) << "no further connection in the pause";
+  say(0, nothing);
+  EXPECT_EQ(error_of(first), "status 200");
+  say(0, nothing);
+  EXPECT_EQ(error_of(second), "status 200");
+  turn(milliseconds(200));
+  get();
+  EXPECT_EQ(links(), 3u) << "after the pause";
+  say(0, nothing);
+  EXPECT_EQ(error_of(third), "status 200");
+}
+
 TEST_F(ReactorPoolTest, a_name_without_an_address_is_an_error) {
   // No name has a label of 64 octets (RFC 1035 §2.3.4): no query is sent.
   const std::string host = std::string(64, 'a') + ".test";
