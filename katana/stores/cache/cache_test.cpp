@@ -127,6 +127,33 @@ TEST_F(CacheTest, that_there_is_none_is_remembered_for_a_time_of_its_own) {
   EXPECT_FALSE(forgetful.get(7).is_known());
 }
 
+TEST_F(CacheTest, that_there_is_none_is_not_found_out_again_before_its_time) {
+  const Users users = make_users({.negative_ttl = seconds(100), .refresh_ahead_percent = 50});
+  source.exists = false;
+  source.takes = {};
+  EXPECT_EQ(begin(node, users, 7).says(), "none");
+  pass(seconds(99));
+  EXPECT_EQ(begin(node, users, 7).says(), "none");
+  EXPECT_EQ(source.loads, 1);
+}
+
+TEST_F(CacheTest, a_load_that_fails_for_nobody_is_no_failed_refresh) {
+  const Users users = make_users();
+  source.error = Error(Code::unavailable, "the database is down");
+  begin(node, users, 7).task.reset();
+  pass(milliseconds(10));
+  EXPECT_EQ(source.loads, 1);
+  EXPECT_TRUE(node.failures.lines.empty());
+}
+
+TEST_F(CacheTest, of_few_entries_has_one_shard_and_keeps_all_of_them) {
+  const auto numbers = *Cache<int, int>::make({.bytes_max = 256 << 20, .entries_max = 600});
+  for (int number = 0; number < 600; ++number) numbers.put(number, number);
+  for (int number = 0; number < 600; ++number) EXPECT_TRUE(numbers.get(number)) << number;
+}
+
+TEST_F(CacheTest, without_a_second_level_is_healthy) { EXPECT_TRUE(make_users().health()); }
+
 TEST_F(CacheTest, who_is_cancelled_leaves_the_others_to_wait) {
   const Users users = make_users();
   Asker first = begin(node, users, 7);
@@ -254,6 +281,18 @@ TEST_F(CacheTest, a_load_that_nobody_waits_for_ends_with_its_reactor) {
   pass(milliseconds(10));
   EXPECT_EQ(next.says(), "ada");
   EXPECT_EQ(source.loads, 2);
+}
+
+TEST_F(CacheTest, loads_that_ended_with_their_reactor_take_no_place) {
+  const Users users = make_users({.loads_max = 1, .loads_waiting_max = 1});
+  for (std::int64_t id = 0; id < 5; ++id) {
+    begin(other, users, id).task.reset();
+    other.end();
+    other.reset();
+  }
+  const Asker next = begin(node, users, 7);
+  pass(milliseconds(10));
+  EXPECT_EQ(next.says(), "ada");
 }
 
 TEST_F(CacheTest, no_more_loads_run_than_are_allowed_and_no_more_wait) {

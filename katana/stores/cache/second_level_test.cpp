@@ -40,7 +40,7 @@ class FakeLevel final : public SecondLevel {
   Task<Result<void>> remove(std::string key) override {
     ++removals;
     co_await delay();
-    if (fails) co_return fail(Code::unavailable, "connection refused");
+    if (fails || removals_fail) co_return fail(Code::unavailable, "connection refused");
     kept.erase(key);
     for (const auto& [prefix, weak] : listeners) {
       const auto listener = weak.lock();
@@ -117,7 +117,7 @@ class FakeLevel final : public SecondLevel {
   std::vector<std::pair<std::string, std::weak_ptr<ChangeListener>>> listeners;
   std::function<std::optional<std::string>(const std::string& key)> lie;
   Duration takes = {};
-  bool fails = false;
+  bool fails = false, removals_fail = false;
   bool throws = false;
   bool tells = false;
   std::uint64_t tokens = 0;
@@ -390,6 +390,48 @@ TEST_F(SecondLevelTest, what_could_not_be_removed_there_is_not_read_there) {
   EXPECT_FALSE(level->kept.contains(std::string("users:\7\0\0\0\0\0\0\0", 14)));
 }
 
+TEST_F(SecondLevelTest, what_is_owed_is_not_read_there_though_the_second_level_is_not_left_alone) {
+  const Users users = instance({.second_level = {.failures_max = 10}});
+  source.takes = {};
+  begin(node, users, 7);
+  deliver();
+  level->fails = true;
+  source.name = "grace";
+  users.remove(7);
+  deliver();
+  level->fails = false;  // and what is there is the old value
+  const Asker asker = begin(node, users, 7);
+  deliver();
+  EXPECT_EQ(asker.says(), "grace");
+}
+
+TEST_F(SecondLevelTest, a_load_that_fails_tells_so_and_puts_nothing_there) {
+  const Users users = instance();
+  source.takes = {};
+  source.error = Error(Code::unavailable, "the database is down");
+  const Asker asker = begin(node, users, 7);
+  deliver();
+  EXPECT_EQ(asker.says(), "the database is down");
+  EXPECT_EQ(level->puts, 0);
+}
+
+TEST_F(SecondLevelTest, what_cannot_be_made_up_for_stays_owed) {
+  const Users users = instance({.second_level = {.failures_max = 10}});
+  source.takes = {};
+  level->removals_fail = true;
+  node.turn();
+  users.remove(7);
+  deliver();
+  EXPECT_EQ(users.statistics().owed, 1u);
+  begin(node, users, 8);  // a success, after which the removal is tried again
+  deliver();
+  EXPECT_EQ(users.statistics().owed, 1u);
+  level->removals_fail = false;
+  begin(node, users, 9);
+  deliver();
+  EXPECT_EQ(users.statistics().owed, 0u);
+}
+
 TEST_F(SecondLevelTest, what_is_owed_is_made_up_for_after_each_outage) {
   const Users users = instance({.second_level = {.failures_max = 1, .pause_min = seconds(1)}});
   source.takes = {};
@@ -546,6 +588,17 @@ TEST_F(TaggedTest, what_has_a_tag_is_gone_everywhere_with_it) {
   EXPECT_EQ(ask(other, there, "a"), "two");
   EXPECT_EQ(ask(node, here, "a"), "two");
   EXPECT_EQ(loads, 4);
+}
+
+TEST_F(TaggedTest, no_mark_is_asked_for_while_the_second_level_is_left_alone) {
+  const Pages here = *Pages::make(
+      {.name = "pages", .ttl_jitter_percent = 0, .second_level = {.failures_max = 1}}, level);
+  EXPECT_EQ(ask(node, here, "a"), "one");
+  level->fails = true;
+  EXPECT_EQ(ask(node, here, "b"), "one");
+  const int marks = level->marks;
+  EXPECT_EQ(ask(node, here, "c"), "one");
+  EXPECT_EQ(level->marks, marks);
 }
 
 TEST_F(TaggedTest, a_load_that_began_before_its_tag_was_removed_elsewhere_is_kept_nowhere) {

@@ -100,6 +100,105 @@ TEST_F(TableTest, one_put_looks_at_a_bounded_number_of_entries) {
   EXPECT_EQ(table.counts().evictions, 1u) << "although all had been used";
 }
 
+class ScannedTableTest : public TableTest {
+ protected:
+  ScannedTableTest() : TableTest({.bytes_max = 1 << 20, .entries_max = 200}) {}
+};
+
+TEST_F(ScannedTableTest, one_put_keeps_kept_max_entries_that_were_used_and_takes_the_next) {
+  for (std::size_t index = 0; index < 200; ++index) {
+    put(name('u', index));
+    get(name('u', index));
+  }
+  put("new");
+  EXPECT_EQ(table.count(), 200u);
+  for (std::size_t index = 0; index < 200; ++index) {
+    EXPECT_EQ(get(name('u', index)), index != Table::kept_max) << index;
+  }
+}
+
+class TenEntries : public TableTest {
+ protected:
+  TenEntries() : TableTest({.bytes_max = 1 << 20, .entries_max = 10}) {
+    for (const char* key = "abcdefghi"; *key != 0; ++key) put_used(std::string(1, *key));
+    put_used("j");
+    // "a" to "i" move to the main queue, and "a" has to leave it.
+    put_used("k");
+  }
+  // Without counting a use.
+  bool is_there(const std::string& key) const {
+    return table.peek(key, hash_under_test.of(key)) != nullptr;
+  }
+  // Each entry was used, and so moves from the small queue to the main one.
+  void put_used(const std::string& key) {
+    put(key);
+    get(key);
+  }
+};
+
+TEST_F(TenEntries, an_entry_that_moves_to_the_main_queue_is_taken_for_unused) {
+  get("b");
+  for (const char* key = "lmnopqr"; *key != 0; ++key) put_used(std::string(1, *key));
+  // Before "j", which has just moved, "b" was kept once for its use.
+  put_used("s");
+  EXPECT_TRUE(get("b"));
+  put_used("t");
+  EXPECT_FALSE(get("j"));
+}
+
+TEST_F(TenEntries, an_entry_of_the_main_queue_is_kept_once_for_each_use) {
+  for (int count = 0; count < 3; ++count) get("b");
+  for (std::size_t index = 0; index < 20; ++index) put_used(name('n', index));
+  EXPECT_TRUE(is_there("b")) << "20 puts are two rounds";
+  for (std::size_t index = 0; index < 100; ++index) put_used(name('m', index));
+  EXPECT_FALSE(is_there("b")) << "ten rounds without a use";
+}
+
+TEST_F(TenEntries, an_unused_entry_stays_while_the_small_queue_has_no_more_than_its_share) {
+  put("x");
+  put_used("l");
+  EXPECT_TRUE(is_there("x")) << "one of ten is the share";
+  put_used("m");
+  EXPECT_FALSE(is_there("x"));
+}
+
+// The index of tags grows in steps, while the table is full of values.
+TEST(TableBytes, include_the_index_of_tags_when_it_grows) {
+  for (std::size_t bytes_max = 8 << 10; bytes_max <= 128 << 10; bytes_max += 8 << 10) {
+    Table table({.bytes_max = bytes_max, .entries_max = 100'000});
+    Garbage garbage;
+    const Instant now{seconds(1).ns};
+    for (std::size_t index = 0; index < 400; ++index) {
+      const std::string key = name('v', index);
+      table.put(key, hash_under_test.of(key),
+                {.value = {}, .value_bytes = 500, .expires = never, .tags = {}}, now, garbage);
+    }
+    for (std::uint64_t index = 0; index < 2000; ++index) {
+      const std::string key = name('t', index);
+      const std::vector<std::uint64_t> tags = {index * 3, index * 3 + 1, index * 3 + 2};
+      table.put(key, hash_under_test.of(key),
+                {.value = {}, .value_bytes = 0, .expires = never, .tags = tags}, now, garbage);
+      ASSERT_LE(table.bytes(), bytes_max) << bytes_max << " " << index;
+    }
+  }
+}
+
+TEST(TableBytes, of_a_table_whose_arrays_alone_need_them_leave_no_room_for_an_entry) {
+  std::size_t refused = 0;
+  for (std::size_t bytes_max = 64; bytes_max < 8192; bytes_max += 64) {
+    Table table({.bytes_max = bytes_max, .entries_max = 100});
+    Garbage garbage;
+    const std::size_t empty = table.bytes();
+    const bool is_put = table.put(
+        "a", 1, {.value = {}, .value_bytes = 0, .expires = never, .tags = {}}, Instant{1}, garbage);
+    EXPECT_EQ(table.count(), is_put ? 1u : 0u);
+    if (is_put) EXPECT_LE(table.bytes(), bytes_max);
+    if (!is_put) EXPECT_EQ(table.bytes(), empty);
+    refused += is_put ? 0 : 1;
+  }
+  EXPECT_GT(refused, 0u);
+}
+
 TEST_F(TableTest, a_replaced_entry_keeps_its_place_and_its_new_tags_alone) {
   put("a", 0, {1, 2});
   put("a", 100, {2, 3});
@@ -200,6 +299,12 @@ TEST(Ghosts, are_forgotten_after_as_many_others) {
   for (const std::uint64_t hash : last) remembered += ghosts.take(hash) ? 1 : 0;
   EXPECT_GT(remembered, 85u) << "sets do not fill alike, but nearly";
   EXPECT_FALSE(Ghosts(0).take(1));
+  Ghosts one(1);
+  one.add(5);
+  EXPECT_TRUE(one.take(5));
+  Ghosts none(0);
+  none.add(5);
+  EXPECT_FALSE(none.take(5));
 }
 
 }  // namespace
