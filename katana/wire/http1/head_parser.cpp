@@ -88,7 +88,6 @@ HeadResult check_lines(const Limits& limits, Bytes input, LineProgress& progress
     if (refusal != Refusal::none) return refuse(refusal);
     ++progress.lines;
     progress.line_at = static_cast<std::uint16_t>(at + 2);
-    progress.searched = progress.line_at;
   }
 }
 

@@ -140,6 +140,9 @@ TEST(Kernels, nothing_depends_on_the_alignment) {
 TEST(Kernels, the_best_ones_are_supported) {
   EXPECT_TRUE(supported(best_kernels()));
   EXPECT_TRUE(supported(Kernels::scalar));
+#if defined(__x86_64__)
+  EXPECT_FALSE(supported(Kernels::neon)) << "of another machine";
+#endif
 }
 
 // ---- heads -----------------------------------------------------------------------------------
@@ -356,6 +359,16 @@ TEST(HeadParser, progress_is_never_zero_behind_a_line) {
             HeadVerdict::incomplete);
   EXPECT_EQ(progress.line_at, 16);
   EXPECT_EQ(progress.searched, 16);
+}
+
+TEST(HeadParser, a_line_that_may_be_as_long_as_the_head_is_refused_one_byte_later) {
+  Limits limits;
+  limits.request_line_bytes_max = limits.head_bytes_max = 64;
+  const std::string line = "GET /" + std::string(60, 'a');
+  LineProgress progress;
+  EXPECT_EQ(check_lines(limits, Bytes(line).substr(0, 64), progress).verdict,
+            HeadVerdict::incomplete);
+  EXPECT_EQ(check_lines(limits, line, progress).refusal, Refusal::request_line_too_long);
 }
 
 TEST(HeadParser, progress_is_what_has_been_judged) {

@@ -575,6 +575,14 @@ TEST_F(MachineTest, content_of_an_announced_length_is_counted_when_it_was_writte
   EXPECT_TRUE(take_output().ends_with("\r\n\r\n" + std::string(5000, 'x')));
 }
 
+TEST_F(MachineTest, a_reply_that_announces_no_content_says_a_length_of_zero) {
+  ASSERT_EQ(feed(smallest_request), Event::head);
+  const http::ReplyHead head{.status = 200, .content_type = {}, .fields = {}, .content_length = 0};
+  ASSERT_TRUE(machine_.begin_reply(head, outbox_));
+  EXPECT_TRUE(machine_.end_reply(now_, outbox_));
+  EXPECT_TRUE(take_output().ends_with("\r\nContent-Length: 0\r\n\r\n"));
+}
+
 TEST_F(MachineTest, content_of_any_length_is_copied_whole) {
   std::string content;
   for (std::size_t size = 0; size <= 2100; size += size < 140 ? 1 : 97) {

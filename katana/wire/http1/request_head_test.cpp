@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include <string>
 
 #include "katana/wire/http1/head_parser.hpp"
@@ -37,6 +39,23 @@ TEST(RequestHead, is_what_the_server_side_reads) {
   EXPECT_EQ(read.method(), http::Method::put);
   EXPECT_EQ(framing.content_length, 9'223'372'036'854'775'807u);
   EXPECT_FALSE(framing.keep_alive);
+}
+
+TEST(RequestHead, is_no_longer_than_was_said) {
+  const std::string long_text(2000, 'x'), fields = "X: " + long_text + "\r\n";
+  const RequestHead heads[] = {
+      {.host = "x"},
+      {.method = long_text, .host = "x", .content_length = 0},
+      {.target = long_text, .host = "x", .close = true},
+      {.host = long_text, .content_length = 9'223'372'036'854'775'807},
+      {.host = "x", .fields = fields, .content_length = 9'223'372'036'854'775'807, .close = true}};
+  for (const RequestHead& head : heads) {
+    std::vector<char> place(16'384);
+    const char* const end = write_request_head(place.data(), head);
+    const auto bytes = static_cast<std::size_t>(end - place.data());
+    EXPECT_LE(bytes, request_head_bytes_max(head));
+    EXPECT_LE(request_head_bytes_max(head), bytes + 96);
+  }
 }
 
 TEST(RequestHead, says_no_length_where_there_is_no_content) {

@@ -175,7 +175,7 @@ ResponseMachine::Step ResponseMachine::next_line(Bytes input, bool to_head,
     at += line_bytes;
     const bool is_first = head_bytes_ == 0;
     const Bytes line = rest.substr(0, line_bytes);
-    if (!is_first && line == "\r\n") break;
+    if (line == "\r\n") break;  // the first line begins with the version
     if (is_first) reading_ = {};
     const char* problem =
         folds ? read_folded_line(line, reading_) : read_line(line, is_first, reading_);

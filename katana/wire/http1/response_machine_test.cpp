@@ -32,6 +32,26 @@ void expect_reading(const ResponseCase& one) {
   }
 }
 
+TEST(Response, content_of_a_length_is_given_as_it_comes_and_the_next_reply_follows) {
+  using Kind = ResponseMachine::Event;
+  HeadMemo memo;
+  ResponseMachine machine;
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n";
+  const auto begun = machine.next(head, false, memo);
+  EXPECT_EQ(begun.event, Kind::content);
+  EXPECT_EQ(begun.consumed, head.size());
+  EXPECT_EQ(machine.next("", false, memo).event, Kind::needs_more);
+  const auto piece = machine.next("abc", false, memo);
+  EXPECT_EQ(piece.event, Kind::content);
+  EXPECT_EQ(piece.content, "abc");
+  const auto last = machine.next("defHTTP", false, memo);
+  EXPECT_EQ(last.event, Kind::complete);
+  EXPECT_EQ(last.content, "def");
+  EXPECT_EQ(last.consumed, 3u);
+  EXPECT_EQ(machine.next("HTTP/1.1 204 No\r\n\r\n", false, memo).event, Kind::complete);
+  EXPECT_EQ(machine.status(), 204);
+}
+
 // RFC 9112 §6.3: the bytes behind the head belong to the tunnel. A refusal is read as usual.
 TEST(Response, a_2xx_to_connect_ends_with_its_head_whatever_framing_it_states) {
   using Kind = ResponseMachine::Event;
