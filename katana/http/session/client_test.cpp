@@ -72,6 +72,12 @@ TEST(Client, is_what_a_trusted_proxy_says_in_the_fields_that_are_configured) {
   EXPECT_TRUE(client.is_forwarded);
   EXPECT_TRUE(client.is_secure());
   EXPECT_EQ(client.port(), std::nullopt);
+  for (const std::string part : {"for=198.51.100.1", "proto=https", "host=shop.example"}) {
+    const ClientHead head("Forwarded", part);
+    EXPECT_TRUE(
+        client_of({.peer = peer_of("192.0.2.1"), .trust = forwarded}, head.head()).is_forwarded)
+        << part;
+  }
   const auto other = trust_in("192.0.2.0/24", http::ForwardedFields::x_forwarded);
   EXPECT_EQ(shown_client(
                 client_of({.peer = peer_of("192.0.2.1"), .trust = other}, forwarded_head().head())),

@@ -45,6 +45,7 @@ class NotingHandler final : public WebSocketHandler {
     notes_.events.emplace_back("room");
     if (notes_.at_writable) notes_.at_writable(socket);
   }
+  void on_drain(WebSocket&) override { notes_.events.emplace_back("drain"); }
   void on_close(WebSocket&, CloseCode code, Bytes) override {
     notes_.events.push_back("close " + std::to_string(static_cast<unsigned>(code)));
   }
@@ -164,6 +165,7 @@ TEST_F(WebSocketSessionTest, a_message_in_pieces_is_given_whole) {
   expect_events({"open", "text 3000 bytes"});
   EXPECT_EQ(frames(link), Words{"pong p"});
   EXPECT_EQ(reactor().memory_used().carry, 0u);
+  EXPECT_EQ(reactor().memory().used_by(Holder::message), 0u);
 }
 
 TEST_F(WebSocketSessionTest, the_peer_closes_and_the_connection_ends) {
@@ -259,7 +261,7 @@ TEST_F(WebSocketSessionTest, who_drains_says_that_it_goes_away) {
   bytes(link, close_frame(1001));
   turn();
   EXPECT_FALSE(link_state(link).open);
-  expect_events({"open", "close 1001"});
+  expect_events({"open", "drain", "close 1001"});
 }
 
 TEST_F(WebSocketSessionTest, who_hands_over_tells_each_peer_to_come_back_in_its_own_moment) {

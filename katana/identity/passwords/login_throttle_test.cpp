@@ -153,7 +153,7 @@ TEST(Throttle, forgets_what_has_not_failed_for_the_longest_when_it_is_full) {
   EXPECT_EQ(throttle.begin("a", "1", at(0)), Duration{});
 }
 
-// What counts the attempts that go on at one time, each from another network or account.
+// Counts the attempts that go on at one time, each from another network or account.
 int went_on(LoginThrottle& throttle, Bytes account, Bytes network, int tries, Instant now) {
   int count = 0;
   for (int each = 0; each < tries; ++each) {
