@@ -18,6 +18,7 @@
 #include "katana/http/forms/form_fields.hpp"
 #include "katana/http/forms/nested_form.hpp"
 #include "katana/http/handlers/accept.hpp"
+#include "katana/http/handlers/answer.hpp"
 #include "katana/http/handlers/cookies.hpp"
 #include "katana/http/handlers/file_reply.hpp"
 #include "katana/http/handlers/from_request.hpp"

@@ -12,9 +12,9 @@
 //   router.get("/orders", [](Account account, Page page) { … });
 //
 // from() takes the parameters that a handler takes, except Path<T>, ContentReader and ReplyWriter.
-// It reads path parameters by name (RequestView::parameters()). It returns T, Result<T> or
-// std::expected<T, Reply>, or a Task of one of them. The Reply is sent instead of calling the
-// handler.
+// It reads path parameters by name (RequestView::parameters()). It returns T, Result<T>,
+// Answer<T> or std::expected<T, Reply>, or a Task of one of them. The Reply is sent instead of
+// calling the handler.
 // A Task is awaited before the handler is called, also if the handler is no coroutine. It runs
 // behind the middleware of the route, and before the body is read unless from() takes the body.
 //

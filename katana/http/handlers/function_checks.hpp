@@ -76,9 +76,10 @@ consteval Misuse handler_misuse() {
       const bool both = has_parameter<Parameters, ContentReader> && any_wants_content<Parameters>;
       return both ? Misuse::content_twice : Misuse::none;
     } else {
-      const bool streams =
-          has_parameter<Parameters, ContentReader> || has_parameter<Parameters, ReplyWriter>;
-      if (streams) return Misuse::no_stream;
+      const bool reads = has_parameter<Parameters, ContentReader>;
+      if (has_parameter<Parameters, ReplyWriter>) return Misuse::no_stream;
+      if (reads && !is_task<Return>) return Misuse::no_stream;
+      if (reads && any_wants_content<Parameters>) return Misuse::content_twice;
       return Replies<typename WithoutTask<Return>::Type> ? Misuse::none : Misuse::no_reply;
     }
   }
@@ -138,15 +139,17 @@ consteval bool is_sound() {
   static_assert(found != Misuse::no_writer,
                 "a Task<void> handler answers through a ReplyWriter: take one, or return a Task of "
                 "a Reply");
-  static_assert(found != Misuse::no_stream,
-                "ContentReader and ReplyWriter are for coroutines that stream: return Task<void>");
+  static_assert(
+      found != Misuse::no_stream,
+      "ContentReader and ReplyWriter are for coroutines that stream: return Task<void>, or "
+      "take a ContentReader alone and return a Task of a reply");
   static_assert(found != Misuse::content_twice,
                 "the content is either read as a whole (Json<T>, FormFields<T>) or in pieces "
                 "(ContentReader)");
   static_assert(
       found != Misuse::no_reply,
-      "a handler returns Reply, Json<T>, Created<T> (http/handlers/json.hpp), a Result of one "
-      "of them, a Task of that, or Task<void>");
+      "a handler returns Reply, Json<T>, Created<T> (http/handlers/json.hpp), a Result or an "
+      "Answer of one of them, a Task of that, or Task<void>");
   return found == Misuse::none;
 }
 

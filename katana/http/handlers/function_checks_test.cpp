@@ -29,6 +29,10 @@ constexpr Wrong misuses[] = {
     {"router.get(\"/\", [](ContentReader, ReplyWriter, Json<Member>) -> Task<void> { co_return; "
      "});",
      "the content is either read as a whole"},
+    {"router.get(\"/\", [](ContentReader, Json<Member>) -> Task<Reply> { co_return Reply(200); });",
+     "the content is either read as a whole"},
+    {"router.get(\"/\", [](ContentReader) { return Reply(200); });",
+     "ContentReader and ReplyWriter are for coroutines that stream"},
     {"router.get(\"/\", [](Member) { return Reply(200); });",
      "a handler takes RequestView, Request, Path<T>"},
     {"router.get(\"/\", [] { return 7; });", "a handler returns Reply, Json<T>"},

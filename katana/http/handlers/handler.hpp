@@ -1,13 +1,15 @@
-// Handler: a user's function behind one virtual call. There are three forms, which differ in their
+// Handler: a user's function behind one virtual call. There are four forms, which differ in their
 // return type and parameters:
 //
 //   Reply       f(const RequestView&, Path<…>…, Query<…>)  plain; views into the engine's buffer
 //   Task<Reply> f(Request, Path<…>…, Query<…>)             coroutine; the request is owned
+//   Task<Reply> f(Request, ContentReader, …)               the body in pieces, and one reply
 //   Task<void>  f(Request, ContentReader, ReplyWriter, …)  streaming, both ways
 //
 // The parameters of extract.hpp and parameters.hpp may come in any order and be left out. A handler
-// without a request parameter does not want the body. Result<Reply> works where Reply does: its
-// Error becomes a problem document. Json<T> reads and writes JSON bodies (http/handlers/json.hpp).
+// without a request parameter does not want the body. Result<Reply> and Answer<Reply> (answer.hpp)
+// work where Reply does: an Error becomes a problem document. Json<T> reads and writes JSON bodies
+// (http/handlers/json.hpp).
 //
 // Thread     its reactor's; one handler object serves all reactors at once, and its captures must
 //            allow that.
@@ -138,10 +140,16 @@ struct ToReply<Result<T>> {
     return result ? ToReply<T>::make(*std::move(result)) : problem(result.error());
   }
 };
+template <class T>
+struct ToReply<Answer<T>> {
+  static Reply make(Answer<T>&& result) {
+    return result ? ToReply<T>::make(*std::move(result)) : std::move(result).error().reply();
+  }
+};
 template <class R>
 concept Replies = requires(R&& result) { ToReply<R>::make(std::move(result)); };
 
-// ---- the three forms ----
+// ---- the forms ----
 
 template <class F>
 class PlainHandler final : public Handler {
@@ -310,10 +318,18 @@ class PendingStream final : public Stream {
   std::optional<Task<void>> task_;
 };
 
+// Sends the reply of a handler that reads the body in pieces.
+template <class R>
+Task<void> answer_with(ReplyWriter writer, Task<R> handler) {
+  Reply reply = ToReply<R>::make(co_await std::move(handler));
+  co_await send(writer, std::move(reply));
+}
+
 template <class F>
 class StreamHandler final : public Handler {
  public:
   using Parameters = typename Signature<F>::Parameters;
+  using Return = typename Signature<F>::Return;
   explicit StreamHandler(F f)
       : Handler(has_parameter<Parameters, ContentReader> ? ContentWanted::stream
                 : any_wants_content<Parameters>          ? ContentWanted::whole
@@ -329,14 +345,18 @@ class StreamHandler final : public Handler {
     const Request* const owned = suspended.owned ? &*suspended.owned : nullptr;
     call_with<Parameters>(
         f_, {exchange, request, route.services, stream, owned},
-        [&](Task<void> task, std::size_t bytes) {
+        [&](Return task, std::size_t bytes) {
           suspended.bytes = bytes;
           exchange.hold(std::move(owner));
           if (content_wanted == ContentWanted::stream) stream->decode_content(request.head());
           if (content_wanted == ContentWanted::stream && exchange.content_pending()) {
             exchange.stream_content(route.content_bytes_max);
           }
-          stream->run(request, suspended, std::move(task));
+          if constexpr (std::same_as<Return, Task<void>>) {
+            stream->run(request, suspended, std::move(task));
+          } else {
+            stream->run(request, suspended, answer_with(ReplyWriter(*stream), std::move(task)));
+          }
         },
         [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
   }
@@ -349,7 +369,8 @@ class StreamHandler final : public Handler {
 template <class F>
 std::unique_ptr<Handler> make_handler(F f) {
   using Return = typename Signature<F>::Return;
-  if constexpr (std::same_as<Return, Task<void>>) {
+  using Parameters = typename Signature<F>::Parameters;
+  if constexpr (std::same_as<Return, Task<void>> || has_parameter<Parameters, ContentReader>) {
     return std::make_unique<StreamHandler<F>>(std::move(f));
   } else if constexpr (is_task<Return>) {
     return std::make_unique<TaskHandler<F>>(std::move(f));

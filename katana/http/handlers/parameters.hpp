@@ -23,6 +23,7 @@
 #include "katana/base/coroutine/task.hpp"
 #include "katana/base/registry/singletons.hpp"
 #include "katana/data/container/heap_bytes.hpp"
+#include "katana/http/handlers/answer.hpp"
 #include "katana/http/handlers/extract.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
@@ -163,6 +164,18 @@ struct ReturnedValue<std::expected<T, Reply>> {
   using Type = T;
   static std::expected<T, Reply> from(std::expected<T, Reply>&& result) {
     return std::move(result);
+  }
+};
+template <class T>
+struct ReturnedValue<Answer<T>> {
+  using Type = T;
+  static std::expected<T, Reply> from(Answer<T>&& result) {
+    if (!result) return std::unexpected(std::move(result).error().reply());
+    if constexpr (std::is_void_v<T>) {
+      return {};
+    } else {
+      return *std::move(result);
+    }
   }
 };
 template <>
@@ -391,9 +404,10 @@ template <ByFromRequest P>
   requires(!is_awaited<P>)
 Made<P>::Made(const Call& call, std::size_t) {
   using Return = typename WithoutTask<typename FromSignature<P>::Return>::Type;
-  static_assert(std::same_as<typename ReturnedValue<Return>::Type, P>,
-                "FromRequest<T>::from() returns T, Result<T> or std::expected<T, Reply>, or a Task "
-                "of one of them");
+  static_assert(
+      std::same_as<typename ReturnedValue<Return>::Type, P>,
+      "FromRequest<T>::from() returns T, Result<T>, Answer<T> or std::expected<T, Reply>, "
+      "or a Task of one of them");
   call_with<typename FromSignature<P>::Parameters>(
       &FromRequest<P>::from, call,
       [&](Return&& result) { value.emplace(ReturnedValue<Return>::from(std::move(result))); },

@@ -190,6 +190,19 @@ Reply& Reply::add_field(Bytes name, Bytes value) {
   return *this;
 }
 
+Reply& Reply::set_content(Text content) noexcept {
+  if (content_type().empty()) content_type_ = "text/plain";
+  source_ = nullptr;
+  detail::PreparedReply::set_content(*this, std::move(content));
+  return *this;
+}
+
+Reply& Reply::set_content(Literal content) noexcept {
+  set_content(Text());
+  detail::PreparedReply::refer_content(*this, content.bytes());
+  return *this;
+}
+
 Reply& Reply::set_content_type(Bytes type) {
   constexpr std::size_t type_bytes_max = 256;
   if (type.empty() || type.size() > type_bytes_max || !http::valid_field("Content-Type", type)) {

@@ -194,6 +194,14 @@ class Reply {
   // http/handlers/preconditions.hpp. compression() names its coding in the tag.
   Reply& set_version(const ResourceVersion& version);
   Reply with_version(const ResourceVersion& version) && { return std::move(set_version(version)); }
+  // Replaces the body. Status, headers and type stay; without a type it is text/plain. A stream of
+  // the reply is dropped.
+  Reply& set_content(Text content) noexcept;
+  Reply& set_content(Literal content) noexcept;
+  template <CopiedContent T>
+  Reply& set_content(const T& content) {
+    return set_content(Text(content));
+  }
   // Sets a media type that is not known in advance. A malformed one makes the reply invalid.
   Reply& set_content_type(Bytes type);
   // Closes the connection after this reply.

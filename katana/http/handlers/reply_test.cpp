@@ -36,6 +36,26 @@ TEST(Reply, a_literal_is_referred_to_where_it_stands_in_the_program) {
   EXPECT_TRUE(reply.content_stays());
 }
 
+TEST(Reply, a_body_is_replaced_and_the_rest_stays) {
+  Reply reply = Reply::json(Text("[1]")).with("X-A", "b");
+  reply.set_status(202);
+  reply.set_content(std::string("[2]"));
+  EXPECT_EQ(reply.content(), "[2]");
+  EXPECT_FALSE(reply.content_stays());
+  reply.set_content("[3]");
+  EXPECT_EQ(reply.content(), "[3]");
+  EXPECT_TRUE(reply.content_stays());
+  EXPECT_EQ(reply.content_type(), "application/json");
+  EXPECT_EQ(reply.fields(), "X-A: b\r\n");
+  EXPECT_EQ(reply.status(), 202u);
+  Reply made(201);
+  EXPECT_EQ(made.set_content(Text("x")).content_type(), "text/plain");
+  Reply stream = Reply::stream("a/b", 3, [](ContentSink&) { return true; });
+  stream.set_content(Text("xyz"));
+  EXPECT_FALSE(stream.is_streamed());
+  EXPECT_EQ(stream.content(), "xyz");
+}
+
 TEST(Reply, text_made_for_it_is_owned_and_does_not_stay) {
   Reply made = Reply::json(Text("[1]"));
   const Reply reply = std::move(made);

@@ -55,6 +55,40 @@ TEST_F(StreamingTest, content_goes_through_a_handler_piece_by_piece) {
   EXPECT_FALSE(exchange_->holds());
 }
 
+TEST_F(StreamingTest, a_handler_reads_in_pieces_and_answers_with_one_reply) {
+  route([](ContentReader content) -> Task<Result<Reply>> {
+    std::size_t bytes = 0;
+    for (Text piece = co_await content.read(); !piece.empty(); piece = co_await content.read()) {
+      bytes += piece.size();
+      if (bytes > 9) co_return fail(Code::out_of_range, "at most 9 bytes");
+    }
+    co_return Reply::text(format_text("{} bytes", bytes)).with("X-Seen", "yes");
+  });
+  begin();
+  EXPECT_EQ(exchange_->stream_max, 1000u);
+  EXPECT_FALSE(exchange_->collect_max);
+  exchange_->streamed("one ", false);
+  EXPECT_FALSE(exchange_->completed);
+  exchange_->streamed("two", true);
+  EXPECT_EQ(exchange_->content_sent, "7 bytes");
+  EXPECT_NE(exchange_->fields_sent.find("X-Seen: yes"), std::string::npos);
+  EXPECT_TRUE(exchange_->completed);
+  begin();
+  exchange_->streamed("more than nine", false);
+  EXPECT_EQ(exchange_->status, 400u);
+  EXPECT_TRUE(exchange_->completed);
+}
+
+TEST_F(StreamingTest, such_a_handler_that_throws_is_answered_with_500) {
+  route([](ContentReader content) -> Task<Reply> {
+    const Text piece = co_await content.read();
+    throw std::runtime_error("no");
+  });
+  begin();
+  exchange_->streamed("x", true);
+  EXPECT_EQ(exchange_->status, 500u);
+}
+
 TEST_F(StreamingTest, the_cause_of_a_problem_that_a_handler_begins_is_recorded) {
   const auto handler = [](ReplyWriter reply) -> Task<void> {
     reply.begin(problem(Error(Code::internal, "the disk is gone").within("export")));

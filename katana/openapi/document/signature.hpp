@@ -245,6 +245,8 @@ struct ReplyOf<Created<T>> {
 template <class R>
 struct ReplyOf<Result<R>> : ReplyOf<R> {};
 template <class R>
+struct ReplyOf<Answer<R>> : ReplyOf<R> {};
+template <class R>
 struct ReplyOf<Task<R>> : ReplyOf<R> {};
 
 template <class... P>
