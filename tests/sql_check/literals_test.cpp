@@ -45,6 +45,30 @@ TEST(Literals, that_stand_side_by_side_are_one) {
   EXPECT_EQ(found.place_of(found.text.find("= 1")), (Place{4, 8}));
 }
 
+TEST(Literals, of_a_macro_stand_where_its_name_does) {
+  const Literal found = only(
+      "#define SELECT_USER \"SELECT id, \" /* why */ \\\n  \"name FROM users \"\n"
+      "#define ANN SELECT_USER \"WHERE id = 7 \"  // of one\n"
+      "auto user = db.query<User>(ANN \"OR id = $1\", 8);");
+  EXPECT_EQ(found.text, "SELECT id, name FROM users WHERE id = 7 OR id = $1");
+  EXPECT_EQ(found.begin, (Place{4, 28}));
+  EXPECT_EQ(found.place_of(found.text.find("name")), (Place{2, 4}));
+  EXPECT_EQ(found.place_of(found.text.find("OR id")), (Place{4, 33}));
+  EXPECT_EQ(found.arguments, (std::vector<std::string>{"int"}));
+  EXPECT_EQ(only("#define ALL \"SELECT 1\"\nconstexpr Sql all = ALL;\n").text, "SELECT 1");
+  EXPECT_EQ(only("#define ALL \\\n\n  x = db.execute(\"DELETE FROM a\");").text, "DELETE FROM a");
+}
+
+TEST(Literals, of_other_macros_are_not_known) {
+  for (const char* const define :
+       {"#define ALL(x) \"SELECT 1\"", "#define ALL f(\"SELECT 1\")", "#define ALL",
+        "#undef ALL \"SELECT 1\"", "// #define ALL \"SELECT 1\""}) {
+    for (const Literal& each : literals_in(std::string(define) + "\ndb.execute(ALL);", "a.cpp")) {
+      EXPECT_EQ(each.text, "") << define;
+    }
+  }
+}
+
 TEST(Literals, have_their_escapes_resolved) {
   EXPECT_EQ(only(R"x(db.execute("a\"b\\\x41\101\u00e9\t?"))x").text, "a\"b\\AA\xc3\xa9\t?");
   EXPECT_EQ(only("db.execute(R\"sql(a\"b)\\n)sql\")").text, "a\"b)\\n");

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace katana::tool::sql {
 namespace {
@@ -89,8 +94,42 @@ class Lexer {
     found_.comments.push_back(std::move(made));
   }
 
+  // `#define NAME "…" "…"`: its strings stand where the name does. Stops before the rest of another
+  // directive.
+  void definition() {
+    const auto skip_blanks = [&] {
+      while (peek() == ' ' || peek() == '\t') next();
+    };
+    std::size_t behind = source_.find_first_not_of(" \t", at_ + 1);
+    if (behind == source_.npos || source_.substr(behind, 7) != "define ") return;
+    while (at_ < behind + 7) next();
+    skip_blanks();
+    std::string name;
+    while (more() && is_word(peek())) name.push_back(next());
+    if (peek() != ' ' && peek() != '\t' && peek() != '\\') return;
+    std::vector<CppToken> before = std::exchange(found_.tokens, {});
+    while (more() && peek() != '\n') {
+      const char c = peek();
+      if (c == '/' && (peek(1) == '/' || peek(1) == '*')) {
+        comment();
+      } else if (c == ' ' || c == '\t' || c == '\r') {
+        next();
+      } else if (c == '\\') {
+        next();  // the line goes on
+        if (peek() == '\r') next();
+        if (peek() == '\n') next();
+      } else {
+        token(c);
+      }
+    }
+    std::vector<CppToken> made = std::exchange(found_.tokens, std::move(before));
+    const auto is_string = [](const CppToken& each) { return each.kind == CppToken::Kind::string; };
+    if (!made.empty() && std::ranges::all_of(made, is_string)) macros_[name] = std::move(made);
+  }
+
   // To the end of its line, or of the lines that "\" continues it by.
   void directive() {
+    definition();
     std::string text;
     while (more() && peek() != '\n') {
       if (peek() == '/' && (peek(1) == '/' || peek(1) == '*')) {
@@ -131,7 +170,13 @@ class Lexer {
       if ((c == ':' && peek() == ':') || (c == '-' && peek() == '>')) made.text += next();
     }
     made.last_line = place_.line;
-    found_.tokens.push_back(std::move(made));
+    const auto macro = made.kind == CppToken::Kind::word ? macros_.find(made.text) : macros_.end();
+    if (macro == macros_.end()) return found_.tokens.push_back(std::move(made));
+    for (CppToken each : macro->second) {
+      each.place = made.place;
+      each.last_line = made.last_line;
+      found_.tokens.push_back(std::move(each));
+    }
   }
 
   void character() {
@@ -223,6 +268,7 @@ class Lexer {
   std::size_t at_ = 0;
   Place place_{1, 1};
   bool line_is_empty_ = true;
+  std::map<std::string, std::vector<CppToken>, std::less<>> macros_;  // strings by their names
   CppTokens found_;
 };
 

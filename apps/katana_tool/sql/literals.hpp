@@ -5,8 +5,9 @@
 // It finds string literals (plain, raw, and several that the compiler joins) in three places. They
 // are the first argument of query, query_one, execute or stream, the value of a database::Sql, and
 // text that begins as SQL does. It also finds Sql constants in calls of these functions. It is a
-// lexer, not a parser: it misses literals in macros, and finds literals in code that is never
-// compiled. The records of the object file (records.hpp) say which calls there are.
+// lexer, not a parser: it finds literals in code that is never compiled. It knows macros of
+// literals alone that the file defines, and misses literals in others. The records of the object
+// file (records.hpp) say which calls there are.
 //
 // Owns       its results.
 // Thread     any.
