@@ -291,6 +291,15 @@ class Application final : public ApplicationCore {
   SettingsOf<Settings>& settings_;  // the program owns them
 };
 
+// For main(): makes the program, gives it to `configure`, and runs it. Returns the exit status.
+template <class Settings>
+int run(ApplicationOptions options, void (*configure)(Application<Settings>&), int count,
+        const char* const* arguments) {
+  Application<Settings> app(std::move(options));
+  configure(app);
+  return app.run(count, arguments);
+}
+
 }  // namespace katana::app
 
 // SPDX-License-Identifier: Apache-2.0
