@@ -161,8 +161,7 @@ Task<Answer<Reply>> change_booking(Id id, RequiredPreconditions conditions,
 }
 
 // From `booked` to another state, once.
-template <State to>
-Task<Answer<Reply>> move_to(Id id, Who who, Events events, Db db) {
+Task<Answer<Reply>> move_to(State to, Id id, Who who, Events events, Db db) {
   auto body = [&](Transaction& within) -> Task<Answer<Booking>> {
     KATANA_CO_TRY(Booking booking, co_await own_booking(within, *id, *who));
     if (booking.state != State::booked) {
@@ -178,6 +177,13 @@ Task<Answer<Reply>> move_to(Id id, Who who, Events events, Db db) {
   KATANA_CO_TRY(const Booking booking, co_await database::transact(*db, body));
   KATANA_CO_TRY_DONE(publish(*events, booking));
   co_return json_reply(booking).with_version(booking.version);
+}
+
+Task<Answer<Reply>> cancel(Id id, Who who, Events events, Db db) {
+  return move_to(State::cancelled, id, who, events, db);
+}
+Task<Answer<Reply>> check_in(Id id, Who who, Events events, Db db) {
+  return move_to(State::checked_in, id, who, events, db);
 }
 
 Task<void> export_bookings(Query<BookingQuery> query, ReplyWriter reply, Db db) {
@@ -228,8 +234,8 @@ void add_booking_routes(Groups& groups) {
   groups.pages.get("/", page);
   groups.api.get("/bookings", list_bookings).post("/bookings", book).get("/events", subscribe);
   Group one = groups.api.group("/bookings/{id}");
-  one.get("", show_booking).patch("", change_booking).delete_("", move_to<State::cancelled>);
-  one.post("/check-in", move_to<State::checked_in>);
+  one.get("", show_booking).patch("", change_booking).delete_("", cancel);
+  one.post("/check-in", check_in);
   groups.administration.get("/bookings.csv", export_bookings);
 }
 

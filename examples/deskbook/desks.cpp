@@ -43,31 +43,35 @@ struct Imported {
   std::int64_t rows = 0;
 };
 KATANA_DESCRIBE(Imported, rows)
-namespace {
 
 #define SELECT_DESK "SELECT id, code, floor, description, version FROM desks "
+
+constexpr const char* desks_tag = "desks";
+// Loads the desks of a floor, or of all, for the cache.
+struct DeskLoader {
+  Db db;
+  std::optional<int> floor;
+  Task<Result<cache::Loaded<Desks>>> operator()(const std::string&) const {
+    // katana: full scan is fine (of all floors)
+    KATANA_CO_TRY(auto desks,
+                  co_await db->query<Desk>(
+                      SELECT_DESK "WHERE $1::int IS NULL OR floor = $1 ORDER BY code", floor));
+    co_return cache::Loaded<Desks>{.value = Desks{std::move(desks)}, .tags = {desks_tag}};
+  }
+};
+namespace {
 
 // The desks of each floor, and of all floors. Instances share them by Redis, where the settings
 // name one. A change removes all of them.
 using DeskCache = cache::Cache<std::string, Desks>;
 using Cache = Inject<DeskCache>;
 using Photos = Inject<Folder>;
-constexpr const char* desks_tag = "desks";
 constexpr ProblemType desk_changed{
     .uri = "/problems/desk-changed", .status = 412, .title = "The desk has changed"};
 
-Task<Result<cache::Loaded<Desks>>> load_desks(database::Database& db, std::optional<int> floor) {
-  // katana: full scan is fine (of all floors)
-  KATANA_CO_TRY(auto desks,
-                co_await db.query<Desk>(
-                    SELECT_DESK "WHERE $1::int IS NULL OR floor = $1 ORDER BY code", floor));
-  co_return cache::Loaded<Desks>{.value = Desks{std::move(desks)}, .tags = {desks_tag}};
-}
-
 Task<Answer<Json<Desks>>> list_desks(Query<FloorQuery> query, Cache cache, Db db) {
-  const std::optional<int> floor = query->floor;
-  auto load = [&all = *db, floor](const std::string&) { return load_desks(all, floor); };
-  const std::string key = floor ? std::to_string(*floor) : "all";
+  const DeskLoader load{db, query->floor};
+  const std::string key = query->floor ? std::to_string(*query->floor) : "all";
   KATANA_CO_TRY(const auto desks, co_await cache->get_or_load(key, load));
   co_return Json(*desks);
 }
