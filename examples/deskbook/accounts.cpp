@@ -2,6 +2,7 @@
 #include "katana/optional_auth.hpp"
 #include "katana/passwords.hpp"
 #include "katana/sessions.hpp"
+#include "katana/token_issuer.hpp"
 #include "parts.hpp"
 
 namespace deskbook {
@@ -25,11 +26,6 @@ struct Account {
   Role role = Role::member;
 };
 KATANA_DESCRIBE(Account, id, name, password, role)
-struct IssuedToken {
-  std::string token;
-  Timestamp expires;
-};
-KATANA_DESCRIBE(IssuedToken, token, expires)
 struct LoginQuery {
   std::string return_to = "/";
 };
@@ -41,16 +37,17 @@ constexpr const char* issuer = "deskbook";
 // Checks passwords and signs tokens, for all requests.
 struct Door {
   std::unique_ptr<PasswordHasher> hasher;
-  std::unique_ptr<jose::SigningKey> key;
+  std::unique_ptr<auth::TokenIssuer> tokens;
   LoginThrottle throttle;
 };
 
 Result<std::unique_ptr<Door>> make_door(config::Config<Settings>& config) {
   auto door = std::make_unique<Door>();
   KATANA_TRY(door->hasher, PasswordHasher::make({}));
-  const std::string secret = config.get()->token_key.value_or(random_octets(32));
-  KATANA_TRY(auto key, jose::SigningKey::from_secret(jose::Algorithm::hs256, secret));
-  door->key = std::make_unique<jose::SigningKey>(std::move(key));
+  KATANA_TRY(door->tokens, auth::TokenIssuer::make({.secret = config.get()->token_key,
+                                                    .issuer = issuer,
+                                                    .lifetime = seconds(12 * 3600),
+                                                    .scheme = "Token"}));
   return door;
 }
 
@@ -77,6 +74,13 @@ Task<Answer<Account>> checked(Credentials given, Request request, Inject<Door> d
   co_return *std::move(account);
 }
 
+auth::PrincipalFacts facts_of(const Account& account) {
+  return {.id = std::to_string(account.id),
+          .issuer = issuer,
+          .name = account.name,
+          .roles = {std::string(enumerator_name(account.role))}};
+}
+
 Html login_page(Query<LoginQuery> query) {
   return html(
       R"(<!doctype html><title>Deskbook</title><h1>Sign in</h1>
@@ -91,11 +95,7 @@ Task<Answer<Reply>> log_in(FormFields<Credentials> given, FormFields<LoginQuery>
                            Request request, FromContext<UserSession> session, Inject<Door> door,
                            Db db) {
   KATANA_CO_TRY(const Account account, co_await checked(*given, std::move(request), door, db));
-  auth::PrincipalFacts facts;
-  facts.id = std::to_string(account.id);
-  facts.issuer = issuer;
-  facts.name = account.name;
-  facts.roles.emplace_back(enumerator_name(account.role));
+  const auth::PrincipalFacts facts = facts_of(account);
   KATANA_CO_TRY_DONE(co_await session->log_in(facts));
   co_return Reply::redirect(sessions::safe_return_path(query->return_to));
 }
@@ -106,16 +106,11 @@ Task<Result<Reply>> log_out(FromContext<UserSession> session) {
 }
 
 // A program gets a token by the same password.
-Task<Answer<Json<IssuedToken>>> issue_token(Json<Credentials> given, Request request,
-                                            Inject<Door> door, Db db) {
+Task<Answer<Json<auth::IssuedToken>>> issue_token(Json<Credentials> given, Request request,
+                                                  Inject<Door> door, Db db) {
   KATANA_CO_TRY(const Account account, co_await checked(*given, std::move(request), door, db));
-  const Timestamp expires = current_time() + std::chrono::hours(12);
-  jose::Claims claims{
-      .issuer = issuer, .subject = std::to_string(account.id), .expires_at = expires};
-  claims.others.set("name", account.name);
-  claims.others.set("roles", container::List{std::string(enumerator_name(account.role))});
-  KATANA_CO_TRY(std::string token, jose::sign_jwt(*door->key, claims));
-  co_return Json(IssuedToken{std::move(token), expires}, 201);
+  KATANA_CO_TRY(auto issued, door->tokens->issue(facts_of(account)));
+  co_return Json(std::move(issued), 201);
 }
 
 Task<Answer<Reply>> add_person(Json<NewPerson> given, Inject<Door> door, Db db) {
@@ -140,15 +135,12 @@ Task<Answer<auth::Principal>> signed_in(FromContext<std::optional<auth::Principa
 void add_accounts(registry::Registry& registry) { registry.singleton<Door>(make_door); }
 
 Result<Groups> make_groups(const registry::Services& services, Router& router) {
-  const auth::TokenKeys::Set keys = {services.get<Door>().key->verification_key()};
-  auth::BearerOptions tokens{.keys = std::make_shared<auth::TokenKeys>(keys), .scheme = "Token"};
-  tokens.rules.issuers = {issuer};
   Groups groups{router.group("").anonymous(), router.group(""), router.group("/api"),
                 router.group("/api")};
   groups.pages.use(services.get<sessions::Sessions>().require_login({.path = "/login"}));
   groups.pages.use(auth::require(auth::authenticated()));
   for (Group* const each : {&groups.api, &groups.administration}) {
-    each->use(auth::optional(auth::bearer(tokens))).use(signed_in);
+    each->use(auth::optional(services.get<Door>().tokens->bearer())).use(signed_in);
   }
   groups.api.use(auth::require(auth::authenticated()));
   groups.administration.use(auth::require(auth::role("administrator")));

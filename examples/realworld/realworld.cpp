@@ -8,6 +8,8 @@
 #include "katana/http.hpp"
 #include "katana/optional_auth.hpp"
 #include "katana/passwords.hpp"
+#include "katana/slug.hpp"
+#include "katana/token_issuer.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace realworld {
@@ -108,80 +110,79 @@ using ArticleBody = Enveloped<"article", Article>;
 using CommentBody = Enveloped<"comment", Comment>;
 using ProfileBody = Enveloped<"profile", Profile>;
 template <class T>
-using Answer = Task<Result<T>>;
+using Later = Task<Answer<T>>;
 using Db = Inject<database::Database>;
 using Hasher = Inject<passwords::PasswordHasher>;
-using Key = Inject<jose::SigningKey>;
+using Tokens = Inject<auth::TokenIssuer>;
 using Name = Path<std::string>;
 using Who = FromContext<Viewer>;
 
-Result<Reply> user_reply(const Account& user, const jose::SigningKey& key, unsigned status = 200) {
-  const jose::Claims claims{.subject = std::to_string(user.id),
-                            .expires_at = current_time() + std::chrono::days(1)};
-  KATANA_TRY(std::string token, jose::sign_jwt(key, claims));
-  const User seen{user.email, std::move(token), user.username, user.bio, user.image};
+Result<Reply> user_reply(const Account& user, Tokens tokens, unsigned status = 200) {
+  KATANA_TRY(auto issued, tokens->issue({.id = std::to_string(user.id)}));
+  const User seen{user.email, std::move(issued.token), user.username, user.bio, user.image};
   return json_reply(Enveloped<"user", User>{seen}, status);
 }
 
 // RealWorld has 422 for a name or an address that is taken: users.username or users.email.
-Result<Reply> taken(const database::Error& error) {
-  if (error.constraint() != database::Constraint::unique) return std::unexpected<Error>(error);
+Refused taken(const database::Error& error) {
+  if (error.constraint() != database::Constraint::unique) return error;
   return problem(422, fmt::format("{} has already been taken", error.which().substr(6)));
 }
 
-Answer<Reply> sign_up(Json<Enveloped<"user", NewUser>> given, Db db, Hasher hasher, Key key) {
+Later<Reply> sign_up(Json<Enveloped<"user", NewUser>> given, Db db, Hasher hasher, Tokens tokens) {
   const NewUser& user = **given;
   KATANA_CO_TRY(const std::string hash, co_await hasher->hash(SecretText(user.password)));
   const auto made = co_await db->query_one<Account>(
       "INSERT INTO users (username, email, password) VALUES ($1, $2, $3) "
       "RETURNING id, username, email, password, bio, image",
       user.username, user.email, hash);
-  if (!made) co_return taken(made.error());
-  co_return user_reply(**made, *key, 201);
+  if (!made) co_return std::unexpected(taken(made.error()));
+  co_return user_reply(**made, tokens, 201);
 }
 
-constexpr Sql account_by_email =
-    "SELECT id, username, email, password, bio, image FROM users WHERE email = $1";
-constexpr Sql account_by_id =
-    "SELECT id, username, email, password, bio, image FROM users WHERE id = $1";
+#define SELECT_ACCOUNT "SELECT id, username, email, password, bio, image FROM users "
 
-Answer<Reply> log_in(Json<Enveloped<"user", Credentials>> given, Db db, Hasher hasher, Key key) {
+Later<Reply> log_in(Json<Enveloped<"user", Credentials>> given, Db db, Hasher hasher,
+                    Tokens tokens) {
   const Credentials& user = **given;
-  KATANA_CO_TRY(const auto row, co_await db->query_one<Account>(account_by_email, user.email));
+  KATANA_CO_TRY(const auto row,
+                co_await db->query_one<Account>(SELECT_ACCOUNT "WHERE email = $1", user.email));
   std::optional<std::string> stored;  // without a user, verify() takes as long
   if (row) stored = row->password;
   KATANA_CO_TRY(const auto verdict, co_await hasher->verify(stored, SecretText(user.password)));
   if (!verdict.right) co_return unauthenticated("Token", "email or password is invalid");
-  co_return user_reply(*row, *key);
+  co_return user_reply(*row, tokens);
 }
 
-Answer<Reply> current_user(Who viewer, Db db, Key key) {
-  KATANA_CO_TRY(const Account user,
-                found(co_await db->query_one<Account>(account_by_id, viewer->id), "user"));
-  co_return user_reply(user, *key);
+Later<Reply> current_user(Who viewer, Db db, Tokens tokens) {
+  KATANA_CO_TRY(
+      const Account user,
+      found(co_await db->query_one<Account>(SELECT_ACCOUNT "WHERE id = $1", viewer->id), "user"));
+  co_return user_reply(user, tokens);
 }
 
-Answer<Reply> change_user(Who viewer, Json<Enveloped<"user", UserPatch>> patch, Db db,
-                          Hasher hasher, Key key) {
+Later<Reply> change_user(Who viewer, Json<Enveloped<"user", UserPatch>> patch, Db db, Hasher hasher,
+                         Tokens tokens) {
   if ((*patch)->password.has_value()) {
     SecretText password(*(*patch)->password);
     KATANA_CO_TRY((*patch)->password, co_await hasher->hash(std::move(password)));
   }
-  auto change = [&](Transaction& within) -> Answer<Reply> {
-    KATANA_CO_TRY(Account user,
-                  found(co_await within.query_one<Account>(account_by_id, viewer->id), "user"));
+  auto change = [&](Transaction& within) -> Later<Reply> {
+    KATANA_CO_TRY(Account user, found(co_await within.query_one<Account>(
+                                          SELECT_ACCOUNT "WHERE id = $1", viewer->id),
+                                      "user"));
     apply_patch(**patch, user);
     const auto done = co_await within.execute(
         "UPDATE users SET username = $2, email = $3, password = $4, bio = $5, image = $6 "
         "WHERE id = $1",
         user);
-    if (!done) co_return taken(done.error());
-    co_return user_reply(user, *key);
+    if (!done) co_return std::unexpected(taken(done.error()));
+    co_return user_reply(user, tokens);
   };
   co_return co_await database::transact(*db, change);
 }
 
-Answer<Json<ProfileBody>> profile(Name name, Who viewer, Db db) {
+Later<Json<ProfileBody>> profile(Name name, Who viewer, Db db) {
   auto row = co_await db->query_one<Profile>(
       "SELECT username, bio, image, EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 "
       "AND followed_id = users.id) AS following FROM users WHERE username = $2",
@@ -190,7 +191,7 @@ Answer<Json<ProfileBody>> profile(Name name, Who viewer, Db db) {
   co_return Json(ProfileBody{std::move(profile)});
 }
 
-Answer<Json<ProfileBody>> follow(Name name, Who viewer, Db db) {
+Later<Json<ProfileBody>> follow(Name name, Who viewer, Db db) {
   KATANA_CO_TRY_DONE(co_await db->execute(
       "INSERT INTO follows (follower_id, followed_id) SELECT $1, id FROM users "
       "WHERE username = $2 ON CONFLICT DO NOTHING",
@@ -198,7 +199,7 @@ Answer<Json<ProfileBody>> follow(Name name, Who viewer, Db db) {
   co_return co_await profile(std::move(name), std::move(viewer), std::move(db));
 }
 
-Answer<Json<ProfileBody>> unfollow(Name name, Who viewer, Db db) {
+Later<Json<ProfileBody>> unfollow(Name name, Who viewer, Db db) {
   KATANA_CO_TRY_DONE(
       co_await db->execute("DELETE FROM follows WHERE follower_id = $1 "
                            "AND followed_id = (SELECT id FROM users WHERE username = $2)",
@@ -206,24 +207,10 @@ Answer<Json<ProfileBody>> unfollow(Name name, Who viewer, Db db) {
   co_return co_await profile(std::move(name), std::move(viewer), std::move(db));
 }
 
-// Letters and digits in lower case, those of other scripts as they are, and dashes between them.
-std::string slug_of(const std::string& title) {
-  std::string slug;
-  for (const char c : title) {
-    const bool upper = c >= 'A' && c <= 'Z', other = (c & 0x80) != 0;
-    if (upper || other || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-      slug.push_back(upper ? static_cast<char>(c - 'A' + 'a') : c);
-    } else if (!slug.empty() && slug.back() != '-') {
-      slug.push_back('-');
-    }
-  }
-  if (slug.ends_with('-')) slug.pop_back();
-  return slug.empty() ? "article" : slug;
-}
-
 // One that no other article has; "feed" is another path. The transaction keeps it free.
-Answer<std::string> free_slug(const Transaction& within, std::string title, std::int64_t id) {
+Later<std::string> free_slug(const Transaction& within, std::string title, std::int64_t id) {
   std::string slug = slug_of(title);
+  if (slug.empty()) slug = "article";
   KATANA_CO_TRY(const auto others,
                 co_await within.query_one<int>(
                     "SELECT count(*) FROM articles WHERE slug = $1 AND id <> $2", slug, id));
@@ -232,13 +219,19 @@ Answer<std::string> free_slug(const Transaction& within, std::string title, std:
 }
 
 // Returns the article. `owner`: the user that has to be its author; 0: any user.
-Answer<StoredArticle> stored(const Queries& db, std::string slug, std::int64_t owner = 0) {
+Later<StoredArticle> stored(const Queries& db, std::string slug, std::int64_t owner = 0) {
   auto row = co_await db.query_one<StoredArticle>(
       "SELECT id, author_id, slug, title, description, body FROM articles WHERE slug = $1", slug);
   KATANA_CO_TRY(StoredArticle article, found(std::move(row), "article"));
   if (owner == 0 || owner == article.author_id) co_return article;
   co_return fail(Code::permission_denied, "The article is somebody else's.");
 }
+
+// The author, as $1 sees him or her.
+#define SEEN_AUTHOR                                                                      \
+  "json_object('username', username, 'bio', bio, 'image', image, 'following', json(iif(" \
+  "EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followed_id = author_id), "  \
+  "'true', 'false'))) AS author "
 
 // $1 sees the articles $2, the newest first.
 constexpr Sql seen_articles = R"(
@@ -247,15 +240,13 @@ constexpr Sql seen_articles = R"(
         ORDER BY tag)) AS "tagList",
       EXISTS (SELECT 1 FROM favorites WHERE article_id = articles.id AND user_id = $1) AS favorited,
       (SELECT count(*) FROM favorites WHERE article_id = articles.id) AS "favoritesCount",
-      json_object('username', username, 'bio', bio, 'image', image, 'following', json(iif(
-        EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followed_id = author_id),
-        'true', 'false'))) AS author
+      )" SEEN_AUTHOR R"(
     FROM articles JOIN users ON users.id = author_id
     WHERE articles.id IN (SELECT value FROM json_each($2))
     ORDER BY created_at DESC, articles.id DESC)";
 
-Answer<Json<ArticleBody>> shown(const Queries& db, Viewer viewer, std::string slug,
-                                unsigned status = 200) {
+Later<Json<ArticleBody>> shown(const Queries& db, Viewer viewer, std::string slug,
+                               unsigned status = 200) {
   KATANA_CO_TRY(const StoredArticle found_article, co_await stored(db, slug));
   const std::vector<std::int64_t> ids = {found_article.id};
   auto row = co_await db.query_one<Article>(seen_articles, viewer.id, ids);
@@ -276,7 +267,7 @@ constexpr Sql fitting_articles = R"(
       (SELECT id FROM fitting ORDER BY created_at DESC, id DESC LIMIT $6 OFFSET $7)) AS ids)";
 
 template <bool is_feed>
-Answer<Json<ArticlePage>> page(Query<ArticleQuery> query, Who viewer, Db db) {
+Later<Json<ArticlePage>> page(Query<ArticleQuery> query, Who viewer, Db db) {
   using Fitting = std::tuple<std::int64_t, std::vector<std::int64_t>>;
   auto row =
       co_await db->query_one<Fitting>(fitting_articles, query->tag, query->author, query->favorited,
@@ -287,13 +278,13 @@ Answer<Json<ArticlePage>> page(Query<ArticleQuery> query, Who viewer, Db db) {
   co_return Json(ArticlePage{std::move(articles), std::get<0>(fitting)});
 }
 
-Answer<Json<ArticleBody>> article(Name slug, Who viewer, Db db) {
+Later<Json<ArticleBody>> article(Name slug, Who viewer, Db db) {
   return shown(*db, *viewer, *slug);
 }
 
-Answer<Json<ArticleBody>> add(Json<Enveloped<"article", NewArticle>> given, Who viewer, Db db) {
+Later<Json<ArticleBody>> add(Json<Enveloped<"article", NewArticle>> given, Who viewer, Db db) {
   const NewArticle& article = **given;
-  auto body = [&](Transaction& within) -> Answer<Json<ArticleBody>> {
+  auto body = [&](Transaction& within) -> Later<Json<ArticleBody>> {
     KATANA_CO_TRY(const std::string slug, co_await free_slug(within, article.title, 0));
     KATANA_CO_TRY_DONE(co_await within.execute(
         "INSERT INTO articles (author_id, slug, title, description, body, created_at, updated_at) "
@@ -308,9 +299,9 @@ Answer<Json<ArticleBody>> add(Json<Enveloped<"article", NewArticle>> given, Who 
   co_return co_await database::transact(*db, body);
 }
 
-Answer<Json<ArticleBody>> change(Name slug, Json<Enveloped<"article", ArticlePatch>> patch,
-                                 Who viewer, Db db) {
-  auto body = [&](Transaction& within) -> Answer<Json<ArticleBody>> {
+Later<Json<ArticleBody>> change(Name slug, Json<Enveloped<"article", ArticlePatch>> patch,
+                                Who viewer, Db db) {
+  auto body = [&](Transaction& within) -> Later<Json<ArticleBody>> {
     KATANA_CO_TRY(StoredArticle article, co_await stored(within, *slug, viewer->id));
     const std::string title = article.title;
     apply_patch(**patch, article);
@@ -326,13 +317,13 @@ Answer<Json<ArticleBody>> change(Name slug, Json<Enveloped<"article", ArticlePat
   co_return co_await database::transact(*db, body);
 }
 
-Answer<Reply> remove(Name slug, Who viewer, Db db) {
+Later<Reply> remove(Name slug, Who viewer, Db db) {
   KATANA_CO_TRY(const StoredArticle article, co_await stored(*db, *slug, viewer->id));
   KATANA_CO_TRY_DONE(co_await db->execute("DELETE FROM articles WHERE id = $1", article.id));
   co_return Reply::no_content();
 }
 
-Answer<Json<ArticleBody>> favorite(Name slug, Who viewer, Db db) {
+Later<Json<ArticleBody>> favorite(Name slug, Who viewer, Db db) {
   KATANA_CO_TRY_DONE(co_await db->execute(
       "INSERT INTO favorites (user_id, article_id) SELECT $1, id FROM articles "
       "WHERE slug = $2 ON CONFLICT DO NOTHING",
@@ -340,7 +331,7 @@ Answer<Json<ArticleBody>> favorite(Name slug, Who viewer, Db db) {
   co_return co_await shown(*db, *viewer, *slug);
 }
 
-Answer<Json<ArticleBody>> unfavorite(Name slug, Who viewer, Db db) {
+Later<Json<ArticleBody>> unfavorite(Name slug, Who viewer, Db db) {
   KATANA_CO_TRY_DONE(
       co_await db->execute("DELETE FROM favorites WHERE user_id = $1 "
                            "AND article_id = (SELECT id FROM articles WHERE slug = $2)",
@@ -351,21 +342,19 @@ Answer<Json<ArticleBody>> unfavorite(Name slug, Who viewer, Db db) {
 // $1 sees the comments of article $2, or the one that is $3.
 constexpr Sql seen_comments = R"(
     SELECT comments.id, created_at AS "createdAt", created_at AS "updatedAt", body,
-      json_object('username', username, 'bio', bio, 'image', image, 'following', json(iif(
-        EXISTS (SELECT 1 FROM follows WHERE follower_id = $1 AND followed_id = author_id),
-        'true', 'false'))) AS author
+      )" SEEN_AUTHOR R"(
     FROM comments JOIN users ON users.id = author_id
     WHERE article_id = $2 AND comments.id = coalesce($3, comments.id) ORDER BY comments.id)";
 
-Answer<Json<Enveloped<"comments", std::vector<Comment>>>> comments(Name slug, Who viewer, Db db) {
+Later<Json<Enveloped<"comments", std::vector<Comment>>>> comments(Name slug, Who viewer, Db db) {
   KATANA_CO_TRY(const StoredArticle article, co_await stored(*db, *slug));
   KATANA_CO_TRY(auto rows,
                 co_await db->query<Comment>(seen_comments, viewer->id, article.id, nullptr));
   co_return Json(Enveloped<"comments", std::vector<Comment>>{std::move(rows)});
 }
 
-Answer<Json<CommentBody>> comment(Name slug, Json<Enveloped<"comment", NewComment>> given,
-                                  Who viewer, Db db) {
+Later<Json<CommentBody>> comment(Name slug, Json<Enveloped<"comment", NewComment>> given,
+                                 Who viewer, Db db) {
   KATANA_CO_TRY(const StoredArticle article, co_await stored(*db, *slug));
   KATANA_CO_TRY(
       const auto id,
@@ -378,7 +367,7 @@ Answer<Json<CommentBody>> comment(Name slug, Json<Enveloped<"comment", NewCommen
   co_return Json(CommentBody{std::move(comment)}, 201);
 }
 
-Answer<Reply> remove_comment(Name slug, Path<std::int64_t> id, Who viewer, Db db) {
+Later<Reply> remove_comment(Name slug, Path<std::int64_t> id, Who viewer, Db db) {
   KATANA_CO_TRY(const StoredArticle article, co_await stored(*db, *slug));
   auto row = co_await db->query_one<std::int64_t>(
       "SELECT author_id FROM comments WHERE id = $1 AND article_id = $2", *id, article.id);
@@ -388,7 +377,7 @@ Answer<Reply> remove_comment(Name slug, Path<std::int64_t> id, Who viewer, Db db
   co_return Reply::no_content();
 }
 
-Answer<Json<Enveloped<"tags", std::vector<std::string>>>> tags(Db db) {
+Later<Json<Enveloped<"tags", std::vector<std::string>>>> tags(Db db) {
   // katana: full scan is fine
   KATANA_CO_TRY(auto all,
                 co_await db->query<std::string>("SELECT DISTINCT tag FROM tags ORDER BY 1"));
@@ -409,18 +398,16 @@ Viewer anybody(FromContext<std::optional<auth::Principal>> who) {
 }
 
 // A token outlives a user who is deleted.
-Task<std::expected<Viewer, Reply>> user(FromContext<auth::Principal> who, Db db) {
+Later<Viewer> user(FromContext<auth::Principal> who, Db db) {
   const std::int64_t id = std::stoll(who->id());
-  auto row = co_await db->query_one<std::int64_t>("SELECT id FROM users WHERE id = $1", id);
-  if (!row) co_return std::unexpected(problem(row.error()));
-  if (!*row) co_return std::unexpected(unauthenticated("Token", "The user is gone."));
+  KATANA_CO_TRY(const auto row,
+                co_await db->query_one<std::int64_t>("SELECT id FROM users WHERE id = $1", id));
+  if (!row) co_return std::unexpected(unauthenticated("Token", "The user is gone."));
   co_return Viewer{id};
 }
 
 Result<void> add_routes(const registry::Services& services, Router& router) {
-  const auth::TokenKeys::Set keys = {services.get<jose::SigningKey>().verification_key()};
-  const auth::Authentication token =
-      auth::bearer({.keys = std::make_shared<auth::TokenKeys>(keys), .scheme = "Token"});
+  const auth::Authentication token = services.get<auth::TokenIssuer>().bearer();
   const std::vector<std::string> fields = {"Authorization", "Content-Type"};
   KATANA_TRY(auto pages, cors({.origins = {"*"}, .request_fields = fields}));
   router.deny_by_default().use(std::move(pages));
@@ -445,12 +432,6 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   return {};
 }
 
-Result<std::unique_ptr<jose::SigningKey>> make_key(config::Config<Settings>& config) {
-  const std::string secret = config.get()->token_key.value_or(random_octets(32));
-  KATANA_TRY(auto key, jose::SigningKey::from_secret(jose::Algorithm::hs256, secret));
-  return std::make_unique<jose::SigningKey>(std::move(key));
-}
-
 }  // namespace
 
 app::ApplicationOptions options() {
@@ -461,7 +442,13 @@ void configure(Program& app) {
   app.services([](registry::Registry& registry) {
     using passwords::PasswordHasher;
     registry.singleton<PasswordHasher>([] { return PasswordHasher::make({}); });
-    registry.singleton<jose::SigningKey>(make_key);
+    registry.singleton<auth::TokenIssuer>([](config::Config<Settings>& config) {
+      const auth::TokenIssuerOptions options{.secret = config.get()->token_key,
+                                             .issuer = "realworld",
+                                             .lifetime = seconds(24 * 3600),
+                                             .scheme = "Token"};
+      return auth::TokenIssuer::make(options);
+    });
   });
   app.routes(add_routes);
 }
