@@ -55,6 +55,7 @@ TEST(Lint, a_conditional_of_values_without_destructors_is_no_finding) {
 
 TEST(Lint, a_lambda_within_an_awaited_call_has_its_own_statements) {
   EXPECT_EQ(findings("co_await f([&] { return x ? make() : other; });"), Found{});
+  EXPECT_EQ(findings("co_await f([&](int x) { return x ? make() : other; });"), Found{});
 }
 
 TEST(Lint, a_lambda_that_owns_its_captures_in_an_awaited_call_is_named) {
@@ -71,6 +72,36 @@ TEST(Lint, a_lambda_without_captures_that_it_owns_is_no_finding) {
   }
   EXPECT_EQ(findings("co_await pool.run([n] { return n; });"), Found{}) << "run() refuses others";
   EXPECT_EQ(findings("co_await rows[at].read(values[at]);"), Found{}) << "an index is no lambda";
+}
+
+TEST(Lint, a_coroutine_that_is_kept_and_captures_all_by_reference_is_named) {
+  EXPECT_EQ(findings("router.get(\"/\", [&]() -> Task<Reply> { co_return Reply(200); });"),
+            Found{"1:17 kept-reference"});
+  EXPECT_EQ(findings("app.job(\"a\", every(s), [&, x] -> katana::Task<void> { co_return; }, {});"),
+            Found{"1:24 kept-reference"});
+  for (const char* source :
+       {"router.get(\"/\", [&]() { return Reply(200); });",
+        "router.get(\"/\", [&db]() -> Task<Reply> { co_return Reply(200); });",
+        "auto body = [&](Transaction& within) -> Task<Result<void>> { co_return {}; };",
+        "loop.run([&]() -> Task<void> { co_return; });",
+        "co_await scope.spawn([&]() -> Task<void> { co_return; });",
+        "router.get(\"/\", f).use(g); auto h = [&]() -> Task<void> { co_return; };"}) {
+    EXPECT_EQ(findings(source), Found{}) << source;
+  }
+}
+
+TEST(Lint, a_coroutine_of_a_lambda_that_is_gone_is_named) {
+  EXPECT_EQ(findings("net::spawn([x]() -> Task<void> { co_await f(x); }(), \"name\");"),
+            Found{"1:12 temporary-lambda"});
+  EXPECT_EQ(findings("auto task = [&](int a) -> Task<int> { co_return a; }(1);"),
+            Found{"1:13 temporary-lambda"});
+  for (const char* source : {"co_await [&]() -> Task<void> { co_return; }();",
+                             "co_await when_all([&]() -> Task<void> { co_return; }(), f());",
+                             "const int n = loop.run([&]() -> Task<int> { co_return 1; }());",
+                             "net::spawn([](int x) -> Task<void> { co_await f(x); }(1), \"name\");",
+                             "auto value = [&]() -> int { return 1; }();"}) {
+    EXPECT_EQ(findings(source), Found{}) << source;
+  }
 }
 
 TEST(Lint, braces_as_a_default_argument_of_a_coroutine_are_named) {

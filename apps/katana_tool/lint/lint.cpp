@@ -21,6 +21,11 @@ constexpr std::string_view plain_calls[] = {
     "contains", "starts_with",  "ends_with",    "seconds",     "minutes",   "hours",
     "data",     "milliseconds", "microseconds", "static_cast", "move"};
 
+// Calls that keep a function, and call it when the scope around them has ended.
+constexpr std::string_view keeping_calls[] = {"any",   "delete_", "get",  "head",
+                                              "job",   "patch",   "post", "put",
+                                              "queue", "spawn",   "use",  "websocket"};
+
 class Source {
  public:
   Source(std::string_view text, const std::string& file)
@@ -33,6 +38,7 @@ class Source {
       if (is_word(at, "co_await")) check_operand(at);
       if (tokens_[at].is("?")) check_conditional(at);
       if (is_word(at, "Task") && symbol(at + 1, "<")) check_parameters(at);
+      if (begins_lambda(at)) check_coroutine(at);
     }
     std::erase_if(found_, [&](const Finding& each) { return is_allowed(each); });
     std::ranges::sort(found_, {}, [](const Finding& each) {
@@ -102,7 +108,10 @@ class Source {
   std::size_t end_of_lambda(std::size_t at) const {
     for (std::size_t each = end_of(at) + 1; each < tokens_.size(); ++each) {
       if (symbol(each, "{")) return end_of(each);
-      if (symbol(each, "(")) each = end_of(each);
+      if (symbol(each, "(")) {
+        each = end_of(each);
+        continue;
+      }
       if (symbol(each, ";") || symbol(each, ",") || symbol(each, ")")) return each - 1;
     }
     return tokens_.size() - 1;
@@ -223,6 +232,56 @@ class Source {
         return;
       }
     }
+  }
+
+  // The `(` of the call that has the token at `at` among its arguments; none: there is no such
+  // call, or the call is awaited.
+  std::size_t call_around(std::size_t at) const {
+    std::size_t call = none;
+    for (std::size_t each = at; each-- > 0;) {
+      if (symbol(each, ";") || symbol(each, "{") || symbol(each, "}")) return call;
+      if (is_word(each, "co_await")) return none;
+      if (closes(each) && partner_[each] != none) each = partner_[each];
+      if (symbol(each, "(") && call == none && partner_[each] > at) call = each;
+    }
+    return call;
+  }
+  bool is_awaited(std::size_t at) const {
+    for (std::size_t each = at; each-- > 0;) {
+      if (is_word(each, "co_await")) return true;
+      if (symbol(each, ";") || symbol(each, "{") || symbol(each, "}")) return false;
+    }
+    return false;
+  }
+
+  // [captures](…) -> Task<…> { … }: its frame refers to the lambda, and to what that refers to.
+  void check_coroutine(std::size_t at) {
+    const std::size_t captures_end = end_of(at), end = end_of_lambda(at);
+    if (captures_end == at + 1) return;
+    std::size_t each = captures_end + 1;
+    if (symbol(each, "(")) each = end_of(each) + 1;
+    while (each < end && !symbol(each, "->") && !symbol(each, "{")) ++each;
+    bool is_coroutine = false;
+    if (symbol(each, "->")) {
+      for (; each < end && !symbol(each, "{"); ++each) is_coroutine |= is_word(each, "Task");
+    }
+    if (!is_coroutine) return;
+    const std::size_t call = call_around(at);
+    if (symbol(end + 1, "(")) {
+      const bool is_run = call != none && call > 0 && is_word(call - 1, "run");  // it waits
+      if (is_run || is_awaited(at)) return;
+      report(at, "temporary-lambda",
+             "a coroutine refers to the captures of its lambda, which is gone behind this "
+             "statement: give them as parameters");
+      return;
+    }
+    const bool takes_all = symbol(at + 1, "&") && (symbol(at + 2, "]") || symbol(at + 2, ","));
+    if (!takes_all || call == none || call == 0) return;
+    const std::string& name = tokens_[call - 1].text;
+    if (std::ranges::find(keeping_calls, name) == std::end(keeping_calls)) return;
+    report(at, "kept-reference",
+           "this coroutine captures all by reference, and runs when the scope around it has ended: "
+           "name the captures, and capture only what lives longer");
   }
 
   // Task<…> name(…, T x = {}, …): a function that is awaited.

@@ -1,14 +1,17 @@
-// Lint: expressions with co_await that g++ 12 compiles wrongly, found in the tokens of a source.
+// Lint: coroutines that use what is gone, and expressions with co_await that g++ 12 compiles
+// wrongly, found in the tokens of a source.
 //
 // g++ 12 destroys some temporaries of an awaited expression twice, without a message: the program
-// dies later, in a destructor (docs/concepts/lifetimes.md). The rules know no types. They also name
-// some expressions whose temporaries have nothing to destroy. A comment `katana-lint: allow RULE`
-// on the line, or alone on the line before, permits such an expression.
+// dies later, in a destructor (docs/concepts/lifetimes.md). The last two rules hold for all
+// compilers. The rules know no types. They also name some expressions that are sound. A comment
+// `katana-lint: allow RULE` on the line, or alone on the line before, permits such an expression.
 //
 //   conditional-await     `a ? b : co_await c`
 //   conditional-argument  `co_await f(a ? g() : "text")`
 //   captured-lambda       `co_await f([x = std::move(x)] { … })`
 //   default-braces        `Task<void> f(Options options = {})`
+//   kept-reference        `router.get("/", [&]() -> Task<Reply> { … })`
+//   temporary-lambda      `spawn([x]() -> Task<void> { … }())`
 //
 // Owns       nothing.
 // Thread     any.
