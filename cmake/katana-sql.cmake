@@ -70,6 +70,16 @@ function(katana_check_sql target)
     DEPENDS ${target} ${tool_depends} ${inputs} ${lock} ${base}.target
     COMMENT "Checking the SQL of ${target}" VERBATIM)
   add_custom_target(${target}_sql ALL DEPENDS ${base}.stamp)
+
+  # A build of the target alone checks it, too. The one above also notices a change of the migrations or of the lock alone.
+  get_target_property(type ${target} TYPE)
+  if(type MATCHES "^(EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY|MODULE_LIBRARY)$")
+    add_custom_command(TARGET ${target} POST_BUILD
+      COMMAND ${tool} sql check ${base}.target --stamp ${base}.built VERBATIM)
+    if(TARGET katana_tool)
+      add_dependencies(${target} katana_tool)
+    endif()
+  endif()
 endfunction()
 
 # SPDX-License-Identifier: Apache-2.0
