@@ -29,7 +29,6 @@ katana_external(PkgConfig::zstd       DEBIAN libzstd-dev     LICENCE "BSD-3-Clau
 katana_external(PkgConfig::sqlite3    DEBIAN libsqlite3-dev  LICENCE "blessing" PKG_CONFIG sqlite3>=3.40)
 katana_external(PkgConfig::libargon2  DEBIAN libargon2-dev   LICENCE "Apache-2.0 OR CC0-1.0" PKG_CONFIG libargon2)
 katana_external(PkgConfig::libpcre2   DEBIAN libpcre2-dev   LICENCE "BSD-3-Clause" PKG_CONFIG libpcre2-8>=10.40)
-katana_external(PkgConfig::libpq      DEBIAN libpq-dev       LICENCE "PostgreSQL" PKG_CONFIG libpq>=15)
 
 # katana_find_external(TARGET): the target exists, or `katana_missing` says what is missing and what to install.
 macro(katana_find_external target)

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "katana/base/system/source_tree_test.hpp"
+#include "katana/stores/database/postgres/blocking_session.hpp"
 #include "katana_tool/files.hpp"
+#include "katana_tool/sql/postgres_server.hpp"
 #include "sql_check_objects.hpp"
 
 namespace katana::tool::sql {
@@ -210,6 +212,31 @@ TEST_F(LockedCheck, warns_of_statements_that_are_gone) {
 TEST_F(LockedCheck, of_another_form_names_its_line) {
   write("katana sql.lock 1\n<<<<<<< HEAD\n");
   EXPECT_THAT(what_is_stale(), HasSubstr("sql.lock:2: this line is not understood"));
+}
+
+TEST(SqlCheck, a_server_that_is_named_is_asked_and_left_unchanged) {
+  const auto server = PostgresServer::start();
+  ASSERT_TRUE(server) << server.error().describe();
+  const database::postgres::Options where = (*server)->options();
+  const std::string url =
+      fmt::format("postgresql://{}@/{}?host={}", where.user, where.database, where.hosts[0].name);
+  const auto report = check(target_of("postgres", "postgres", postgres_checked), {.database = url});
+  ASSERT_TRUE(report) << report.error().describe();
+  EXPECT_GT(report->statements, 0u);
+  auto session = database::postgres::BlockingSession::connect(where, {});
+  ASSERT_TRUE(session) << session.error().describe();
+  const auto left =
+      session->ask("SELECT count(*) FROM pg_namespace WHERE nspname = 'katana_sql_check'");
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->at(0).at(0), "0");
+}
+
+TEST(SqlCheck, a_server_that_is_not_there_is_named) {
+  const auto report = check(target_of("postgres", "postgres", postgres_checked),
+                            {.database = "postgresql://ada:secret@127.0.0.1:1/shop"});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().describe(), HasSubstr("ada@127.0.0.1:1/shop"));
+  EXPECT_THAT(report.error().describe(), testing::Not(HasSubstr("secret")));
 }
 
 TEST(SqlCheck, what_cannot_be_read_is_named) {

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
-#include <libpq-fe.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
+#include "katana/base/system/propagate.hpp"
+#include "katana/stores/database/postgres/blocking_session.hpp"
 #include "katana/stores/database/postgres/statement_text.hpp"
 #include "katana/stores/database/postgres/types.hpp"
 #include "katana_tool/sql/dialect.hpp"
@@ -15,37 +16,31 @@
 namespace katana::tool::sql {
 namespace {
 
-struct ClosePostgres {
-  void operator()(PGconn* connection) const noexcept { PQfinish(connection); }
-  void operator()(PGresult* result) const noexcept { PQclear(result); }
-};
-using Connection = std::unique_ptr<PGconn, ClosePostgres>;
-using Answer = std::unique_ptr<PGresult, ClosePostgres>;
+using database::postgres::BlockingSession;
+using database::postgres::StatementColumn;
+using Rows = BlockingSession::Rows;
 
-bool is_good(const Answer& answer) {
-  const ExecStatusType status = PQresultStatus(answer.get());
-  return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
+// The server's own words, and its hint.
+std::string message_of(const BlockingSession& session, const Error& error) {
+  const database::postgres::Refusal& refusal = session.refusal();
+  if (refusal.message.empty()) return std::string(error.message());
+  return refusal.hint.empty() ? refusal.message
+                              : fmt::format("{} ({})", refusal.message, refusal.hint);
 }
 
-std::string message_of(const Answer& answer) {
-  const char* const primary = PQresultErrorField(answer.get(), PG_DIAG_MESSAGE_PRIMARY);
-  const char* const hint = PQresultErrorField(answer.get(), PG_DIAG_MESSAGE_HINT);
-  std::string message = primary != nullptr ? primary : PQresultErrorMessage(answer.get());
-  if (hint != nullptr) message += fmt::format(" ({})", hint);
-  return message;
-}
-
-// The server counts characters, from 1.
-std::optional<std::size_t> offset_of(const Answer& answer, std::string_view text) {
-  const char* const field = PQresultErrorField(answer.get(), PG_DIAG_STATEMENT_POSITION);
-  if (field == nullptr) return std::nullopt;
-  long characters = std::strtol(field, nullptr, 10) - 1;
+// The server counts characters, from 1; 0: it names none.
+std::optional<std::size_t> offset_of(std::size_t character, std::string_view text) {
+  if (character == 0) return std::nullopt;
   std::size_t at = 0;
-  for (; at < text.size() && characters > 0; --characters) {
+  for (--character; at < text.size() && character > 0; --character) {
     ++at;
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) ++at;
   }
   return at;
+}
+
+unsigned number_of(const std::string& text) {
+  return static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 10));
 }
 
 Storage storage_of(unsigned type) {
@@ -67,30 +62,28 @@ Storage storage_of(unsigned type) {
 
 class PostgresDialect final : public Dialect {
  public:
-  PostgresDialect(std::unique_ptr<PostgresServer> server, Connection connection)
-      : server_(std::move(server)), connection_(std::move(connection)) {}
+  PostgresDialect(std::unique_ptr<PostgresServer> server, BlockingSession session)
+      : server_(std::move(server)), session_(std::move(session)) {}
 
   std::string_view name() const noexcept override { return "postgres"; }
 
-  Answer ask(const std::string& text) const {
-    return Answer(PQexec(connection_.get(), text.c_str()));
-  }
+  Result<Rows> ask(const std::string& text) { return session_.ask(text); }
+  std::string why(const Error& error) const { return message_of(session_, error); }
 
   // A transaction that nothing commits, with a schema that is the first to be searched.
   Result<void> set_up(const std::vector<database::Migration>& migrations) {
-    const Answer begun = ask(
+    const auto begun = ask(
         "BEGIN; CREATE SCHEMA katana_sql_check; SET LOCAL search_path = katana_sql_check, public");
-    if (!is_good(begun)) {
+    if (!begun) {
       return fail(Code::unavailable,
-                  fmt::format("cannot make a schema for the check: {}", message_of(begun)));
+                  fmt::format("cannot make a schema for the check: {}", why(begun.error())));
     }
     for (const database::Migration& each : migrations) {
-      const Answer applied = ask(each.text);
-      if (!is_good(applied)) {
+      if (const auto applied = ask(each.text); !applied) {
         return fail(Code::invalid_argument,
-                    fmt::format("migration '{}' fails: {}", each.file, message_of(applied)));
+                    fmt::format("migration '{}' fails: {}", each.file, why(applied.error())));
       }
-      if (PQtransactionStatus(connection_.get()) != PQTRANS_INTRANS) {
+      if (!session_.in_transaction()) {
         return fail(
             Code::invalid_argument,
             fmt::format("migration '{}' ends the transaction that all are applied in: leave "
@@ -98,9 +91,9 @@ class PostgresDialect final : public Dialect {
                         each.file));
       }
     }
-    const Answer planned =
+    const auto planned =
         ask("SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan");
-    if (!is_good(planned)) return fail(Code::unavailable, message_of(planned));
+    if (!planned) return fail(Code::unavailable, why(planned.error()));
     return read_catalog();
   }
 
@@ -126,28 +119,22 @@ class PostgresDialect final : public Dialect {
   };
 
   Result<void> read_catalog() {
-    const Answer rows =
+    const auto rows =
         ask("SELECT c.oid, c.relname, a.attnum, a.attname, a.atttypid, a.attnotnull, c.relkind "
             "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
             "WHERE c.relnamespace = 'katana_sql_check'::regnamespace AND a.attnum > 0 "
             "AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') "
             "ORDER BY c.relname, a.attnum");
-    if (!is_good(rows)) return fail(Code::unavailable, message_of(rows));
+    if (!rows) return fail(Code::unavailable, why(rows.error()));
     catalog_.language = Language::postgres;
-    const auto field = [&](int row, int column) {
-      return std::string(PQgetvalue(rows.get(), row, column));
-    };
-    const int count = PQntuples(rows.get());
-    for (int row = 0; row < count; ++row) {
-      catalog_.tables[field(row, 1)].push_back(
-          {field(row, 3), type_of(static_cast<unsigned>(std::atoll(field(row, 4).c_str()))),
-           field(row, 5) == "t", false});
+    for (const std::vector<std::string>& row : *rows) {
+      catalog_.tables[row.at(1)].push_back(
+          {row.at(3), type_of(number_of(row.at(4))), row.at(5) == "t", false});
     }
-    for (int row = 0; row < count; ++row) {  // now that no column moves any more
-      const unsigned table = static_cast<unsigned>(std::atoll(field(row, 0).c_str()));
-      if (field(row, 6) == "v" || field(row, 6) == "m") continue;  // views: no mark
-      origins_[{table, std::atoi(field(row, 2).c_str())}] = {
-          field(row, 1), catalog_.find(field(row, 1), field(row, 3))};
+    for (const std::vector<std::string>& row : *rows) {    // now that no column moves any more
+      if (row.at(6) == "v" || row.at(6) == "m") continue;  // views: no mark
+      origins_[{number_of(row.at(0)), std::atoi(row.at(2).c_str())}] = {
+          row.at(1), catalog_.find(row.at(1), row.at(3))};
     }
     return {};
   }
@@ -155,24 +142,21 @@ class PostgresDialect final : public Dialect {
   SqlType type_of(unsigned type) {
     if (type == 0) return {};
     if (const auto known = types_.find(type); known != types_.end()) return known->second;
-    const Answer row = ask(
+    const auto rows = ask(
         fmt::format("SELECT format_type(t.oid, NULL), t.typtype, t.typbasetype, CASE WHEN "
                     "t.typcategory = 'A' THEN (SELECT e.typtype FROM pg_type AS e WHERE e.oid = "
                     "t.typelem) END FROM pg_type AS t WHERE t.oid = {}",
                     type));
     SqlType made{"", storage_of(type)};
-    if (is_good(row) && PQntuples(row.get()) == 1) {
-      made.name = PQgetvalue(row.get(), 0, 0);
-      const std::string kind = PQgetvalue(row.get(), 0, 1);
+    if (rows && rows->size() == 1) {
+      const std::vector<std::string>& row = rows->front();
+      made.name = row.at(0);
       // The type as the backend sees it. Enumerations, composites and arrays of them are text; a
       // domain is its base type.
-      const std::string element = PQgetvalue(row.get(), 0, 3);
-      for (const std::string& each : {kind, element}) {
-        if (each == "e" || each == "c") made.storage = Storage::text;
+      for (const std::string& kind : {row.at(1), row.at(3)}) {
+        if (kind == "e" || kind == "c") made.storage = Storage::text;
       }
-      if (kind == "d") {
-        made = type_of(static_cast<unsigned>(std::atoll(PQgetvalue(row.get(), 0, 2))));
-      }
+      if (row.at(1) == "d") made = type_of(number_of(row.at(2)));
     }
     const std::pair<std::string_view, std::string_view> shorter[] = {
         {"timestamp with time zone", "timestamptz"}, {"timestamp without time zone", "timestamp"}};
@@ -183,41 +167,37 @@ class PostgresDialect final : public Dialect {
   }
 
   std::expected<Description, Refusal> prepare(const std::string& text, std::size_t parameters) {
-    const Answer prepared(
-        PQprepare(connection_.get(), "katana_statement", text.c_str(), 0, nullptr));
-    if (!is_good(prepared)) {
-      return std::unexpected(Refusal{message_of(prepared), offset_of(prepared, text)});
-    }
-    const Answer described(PQdescribePrepared(connection_.get(), "katana_statement"));
-    if (!is_good(described)) {
-      return std::unexpected(Refusal{message_of(described), std::nullopt});
+    const auto shape = session_.prepare("katana_statement", text);
+    if (!shape) {
+      return std::unexpected(
+          Refusal{why(shape.error()), offset_of(session_.refusal().character, text)});
     }
     const Outline outline(text, catalog_);
     Description found;
     found.star = outline.has_star();
     found.parameters = outline.parameters(parameters);
-    for (int index = 0; index < PQnparams(described.get()); ++index) {
-      const auto at = static_cast<std::size_t>(index);
-      if (at < found.parameters.size()) {
-        found.parameters[at].type = type_of(PQparamtype(described.get(), index));
+    for (std::size_t index = 0; index < shape->parameters.size(); ++index) {
+      if (index < found.parameters.size()) {
+        found.parameters[index].type = type_of(shape->parameters[index]);
       }
     }
-    for (int column = 0; column < PQnfields(described.get()); ++column) {
-      found.columns.push_back(describe_column(described, column, outline));
+    for (std::size_t index = 0; index < shape->columns.size(); ++index) {
+      found.columns.push_back(
+          describe_column(shape->columns[index], index, shape->columns.size(), outline));
     }
     find_scans(parameters, outline, found);
     return found;
   }
 
-  ResultColumn describe_column(const Answer& described, int at, const Outline& outline) {
+  ResultColumn describe_column(const StatementColumn& described, std::size_t at, std::size_t count,
+                               const Outline& outline) {
     ResultColumn column;
-    column.name = PQfname(described.get(), at);
-    column.type = type_of(PQftype(described.get(), at));
+    column.name = described.name;
+    column.type = type_of(described.type);
     const auto& results = outline.results();
-    const bool listed = results.size() == static_cast<std::size_t>(PQnfields(described.get()));
-    const auto range = listed ? results[static_cast<std::size_t>(at)] : Outline::Range{};
-    const auto origin =
-        origins_.find({PQftable(described.get(), at), PQftablecol(described.get(), at)});
+    const bool listed = results.size() == count;
+    const auto range = listed ? results[at] : Outline::Range{};
+    const auto origin = origins_.find({described.table, described.column});
     if (outline.is_compound()) return column;
     if (origin == origins_.end() || (listed && !outline.is_column(range))) {
       if (listed && outline.never_null(range)) column.null = Null::never;
@@ -243,20 +223,20 @@ class PostgresDialect final : public Dialect {
   }
 
   // With sequential scans as dear as can be, one is in the plan only where no index serves.
-  void find_scans(std::size_t parameters, const Outline& outline, Description& found) const {
+  void find_scans(std::size_t parameters, const Outline& outline, Description& found) {
     std::string values;
     for (std::size_t index = 0; index < parameters; ++index) {
       values += index == 0 ? "(NULL" : ", NULL";
     }
     if (parameters > 0) values += ")";
-    const Answer plan = ask("EXPLAIN EXECUTE katana_statement" + values);
-    if (!is_good(plan)) return;
+    const auto plan = ask("EXPLAIN EXECUTE katana_statement" + values);
+    if (!plan) return;
     const bool limits = std::ranges::any_of(
         outline.tokens(), [](const SqlToken& token) { return token.is("limit"); });
-    const int lines = PQntuples(plan.get());
-    for (int line = 0; line < lines; ++line) {
-      const std::string_view text = PQgetvalue(plan.get(), line, 0);
-      const std::string_view next = line + 1 < lines ? PQgetvalue(plan.get(), line + 1, 0) : "";
+    for (std::size_t line = 0; line < plan->size(); ++line) {
+      const std::string_view text = (*plan)[line].at(0);
+      const std::string_view next =
+          line + 1 < plan->size() ? std::string_view((*plan)[line + 1].at(0)) : "";
       const bool by_index = text.find("Index Scan ") != text.npos ||
                             text.find("Index Only Scan ") != text.npos ||
                             text.find("Index Scan using ") != text.npos;
@@ -271,8 +251,8 @@ class PostgresDialect final : public Dialect {
     }
   }
 
-  std::unique_ptr<PostgresServer> server_;  // outlives the connection
-  Connection connection_;
+  std::unique_ptr<PostgresServer> server_;  // outlives the session
+  BlockingSession session_;
   Catalog catalog_;
   std::map<std::pair<unsigned, int>, Origin> origins_;
   std::map<unsigned, SqlType> types_;
@@ -283,20 +263,15 @@ class PostgresDialect final : public Dialect {
 Result<std::unique_ptr<Dialect>> open_postgres(const std::vector<database::Migration>& migrations,
                                                const std::string& url) {
   std::unique_ptr<PostgresServer> server;
-  std::string conninfo = url;
+  database::postgres::Options options;
   if (url.empty()) {
-    auto started = PostgresServer::start();
-    if (!started) return std::unexpected(started.error());
-    server = *std::move(started);
-    conninfo = server->conninfo();
+    KATANA_TRY(server, PostgresServer::start());
+    options = server->options();
+  } else {
+    KATANA_TRY(options, database::postgres::Options::from_url(url));
   }
-  Connection connection(PQconnectdb(conninfo.c_str()));
-  if (PQstatus(connection.get()) != CONNECTION_OK) {
-    return fail(Code::unavailable,
-                fmt::format("cannot connect to PostgreSQL: {}", PQerrorMessage(connection.get())));
-  }
-  PQsetNoticeProcessor(connection.get(), [](void*, const char*) {}, nullptr);
-  auto made = std::make_unique<PostgresDialect>(std::move(server), std::move(connection));
+  KATANA_TRY(auto session, BlockingSession::connect(options, {}));
+  auto made = std::make_unique<PostgresDialect>(std::move(server), std::move(session));
   if (auto done = made->set_up(migrations); !done) return std::unexpected(done.error());
   return made;
 }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <libpq-fe.h>
 #include <pwd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "katana/stores/database/postgres/blocking_session.hpp"
 #include "katana_tool/files.hpp"
 
 namespace katana::tool::sql {
@@ -117,7 +117,10 @@ Result<std::unique_ptr<PostgresServer>> PostgresServer::start() {
       folder + "/log");
   if (made->process_ < 0) return failed("cannot start postgres", folder);
   const auto give_up_at = std::chrono::steady_clock::now() + start_max;
-  while (PQping(made->conninfo().c_str()) != PQPING_OK) {
+  for (;;) {
+    const auto session = database::postgres::BlockingSession::connect(made->options(), {});
+    if (session) return made;
+    if (session.error().code() != Code::unavailable) return std::unexpected(session.error());
     int status = 0;
     if (waitpid(made->process_, &status, WNOHANG) != 0) {
       made->process_ = 0;
@@ -126,7 +129,6 @@ Result<std::unique_ptr<PostgresServer>> PostgresServer::start() {
     if (std::chrono::steady_clock::now() > give_up_at) return failed("postgres is slow", folder);
     std::this_thread::sleep_for(poll_interval);
   }
-  return made;
 }
 
 PostgresServer::~PostgresServer() {
@@ -138,8 +140,12 @@ PostgresServer::~PostgresServer() {
   fs::remove_all(folder_, ignored);
 }
 
-std::string PostgresServer::conninfo() const {
-  return fmt::format("host={} user=katana dbname=postgres", folder_);
+database::postgres::Options PostgresServer::options() const {
+  database::postgres::Options made;
+  made.hosts = {{.name = folder_}};
+  made.user = "katana";
+  made.database = "postgres";
+  return made;
 }
 
 }  // namespace katana::tool::sql

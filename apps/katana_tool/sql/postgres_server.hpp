@@ -12,6 +12,7 @@
 #include <string>
 
 #include "katana/base/system/result.hpp"
+#include "katana/stores/database/postgres/options.hpp"
 
 namespace katana::tool::sql {
 
@@ -22,8 +23,8 @@ class PostgresServer {
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
 
-  // The connection string for libpq.
-  std::string conninfo() const;
+  // Where it is, for a session of its superuser.
+  database::postgres::Options options() const;
 
  private:
   explicit PostgresServer(std::string folder) : folder_(std::move(folder)) {}

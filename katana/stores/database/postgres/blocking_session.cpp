@@ -40,6 +40,7 @@ class BlockingSession::Parts {
   katana::Result<void> try_host(const Options& options, const Host& host,
                                 const std::string& password);
   katana::Result<Rows> ask(Bytes text, const std::vector<std::string>& values);
+  katana::Result<StatementShape> prepare(Bytes name, Bytes text);
   const Refusal& refusal() const noexcept { return refusal_; }
   bool in_transaction() const noexcept {
     return link_->machine().transaction() == protocol::Transaction::open;
@@ -48,6 +49,7 @@ class BlockingSession::Parts {
  private:
   katana::Result<void> wait(Instant until);
   bool send(Bytes text, const std::vector<std::string>& values);
+  std::unexpected<katana::Error> not_sent();
   // The next event, whose body is valid until the call after it.
   katana::Result<protocol::Step> next_event();
   // Takes one event of a statement; true: it is over.
@@ -146,11 +148,18 @@ katana::Error BlockingSession::Parts::refused(const protocol::Report& report) {
   std::string text = fmt::format("{}: {}", report.severity, report.message);
   if (!report.detail.empty()) text += fmt::format(" DETAIL: {}", report.detail);
   if (!report.hint.empty()) text += fmt::format(" HINT: {}", report.hint);
-  refusal_ = {.state = std::string(report.sqlstate), .text = one_line(text)};
+  refusal_ = {.state = std::string(report.sqlstate),
+              .text = one_line(text),
+              .message = std::string(report.message),
+              .hint = std::string(report.hint)};
   const Bytes at = report.position;
   (void)std::from_chars(at.data(), at.data() + at.size(), refusal_.character);
   if (report.is_fatal()) refusal_.state.clear();  // the session is gone: another may do better
   return as_error(refusal_);
+}
+
+std::unexpected<katana::Error> BlockingSession::Parts::not_sent() {
+  return lost("the statement cannot be sent: the session is over, or it has a zero byte");
 }
 
 // False: a message is too large, or a text has a zero byte.
@@ -218,9 +227,7 @@ katana::Result<BlockingSession::Rows> BlockingSession::Parts::ask(
     Bytes text, const std::vector<std::string>& values) {
   refusal_ = {};
   has_columns_ = !values.empty();  // a statement with values is not described
-  if (!send(text, values)) {
-    return lost("the statement cannot be sent: the session is over, or it has a zero byte");
-  }
+  if (!send(text, values)) return not_sent();
   Rows rows;
   std::optional<katana::Error> failure;
   while (true) {
@@ -233,6 +240,40 @@ katana::Result<BlockingSession::Rows> BlockingSession::Parts::ask(
   return rows;
 }
 
+katana::Result<StatementShape> BlockingSession::Parts::prepare(Bytes name, Bytes text) {
+  refusal_ = {};
+  protocol::Machine& machine = link_->machine();
+  if (machine.parse({.name = name, .sql = text}, *link_) != protocol::Submitted::ok) {
+    return not_sent();
+  }
+  if (machine.describe(protocol::Kind::statement, name, *link_) != protocol::Submitted::ok ||
+      machine.sync(*link_) != protocol::Submitted::ok) {
+    return not_sent();
+  }
+  StatementShape shape;
+  Rows no_rows;
+  std::optional<katana::Error> failure;
+  while (true) {
+    auto event = next_event();
+    if (!event) return std::unexpected(event.error());
+    if (event->event == protocol::Event::parameters) {
+      protocol::ParameterTypes types(event->body);
+      for (std::uint32_t type = 0; types.next(type);) shape.parameters.push_back(type);
+    } else if (event->event == protocol::Event::columns) {
+      protocol::Fields fields(event->body);
+      for (protocol::Field field; fields.next(field);) {
+        shape.columns.push_back(
+            {std::string(field.name), field.type, field.table, static_cast<int>(field.column)});
+      }
+    } else if (take(*event, no_rows, failure)) {
+      break;
+    }
+  }
+  link_->keep_unread();
+  if (failure) return std::unexpected(*std::move(failure));
+  return shape;
+}
+
 BlockingSession::BlockingSession(std::unique_ptr<Parts> parts) noexcept
     : parts_(std::move(parts)) {}
 BlockingSession::BlockingSession(BlockingSession&& other) noexcept = default;
@@ -242,6 +283,9 @@ BlockingSession::~BlockingSession() = default;
 katana::Result<BlockingSession::Rows> BlockingSession::ask(Bytes text,
                                                            const std::vector<std::string>& values) {
   return parts_->ask(text, values);
+}
+katana::Result<StatementShape> BlockingSession::prepare(Bytes name, Bytes text) {
+  return parts_->prepare(name, text);
 }
 const Refusal& BlockingSession::refusal() const noexcept { return parts_->refusal(); }
 bool BlockingSession::in_transaction() const noexcept { return parts_->in_transaction(); }

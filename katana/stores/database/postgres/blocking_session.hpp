@@ -1,5 +1,6 @@
-// BlockingSession: one session of PostgreSQL for a thread that waits for it, as migrations do. It
-// can be told to stop. The Code of a failure says whether a retry may help.
+// BlockingSession: one session of PostgreSQL for a thread that waits for it: for migrations, and
+// for `katana sql check`. It can be told to stop. The Code of a failure says whether a retry may
+// help.
 //
 // Owns       the link, and its buffers.
 // Borrows    the stop token's state.
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -28,14 +30,31 @@ namespace katana::database::postgres {
 
 // PostgreSQL's report of a failure.
 struct Refusal {
-  std::string state = {};     // SQLSTATE; empty: the server has said nothing
-  std::string text = {};      // on one line
+  std::string state = {};  // SQLSTATE; empty: the server has said nothing
+  std::string text = {};   // all of it, on one line
+  // The parts of the text that say what is wrong, and what to do; as the server wrote them.
+  std::string message = {};
+  std::string hint = {};
   std::size_t character = 0;  // of the statement, counted from 1; 0: none is to blame
 };
 
 // True when a retry would fail again.
 bool is_lasting(const Refusal& refusal) noexcept;
 katana::Error as_error(const Refusal& refusal);
+
+// A column of a statement's result.
+struct StatementColumn {
+  std::string name = {};    // of the result
+  std::uint32_t type = 0;   // OID
+  std::uint32_t table = 0;  // OID; 0: it is no column of a table
+  int column = 0;           // its number in that table, from 1
+};
+
+// The server's description of a prepared statement.
+struct StatementShape {
+  std::vector<std::uint32_t> parameters = {};  // the OIDs of their types
+  std::vector<StatementColumn> columns = {};   // empty: it gives no rows
+};
 
 class BlockingSession {
  public:
@@ -48,6 +67,8 @@ class BlockingSession {
 
   // The rows of the last statement of `text`; values are given as text.
   katana::Result<Rows> ask(Bytes text, const std::vector<std::string>& values = {});
+  // Prepares a statement under this name, and returns the description of the server.
+  katana::Result<StatementShape> prepare(Bytes name, Bytes text);
   // The server's report of the last call that failed.
   const Refusal& refusal() const noexcept;
   bool in_transaction() const noexcept;
