@@ -132,6 +132,19 @@ TEST(Http2, the_preface_may_come_byte_by_byte_and_http_1_is_served_beside_it) {
   EXPECT_EQ(world.http2(Site::trial).counters().connections, 2u);
 }
 
+TEST(Http2, the_preface_behind_a_request_of_http_1_is_refused) {
+  World world;
+  engine::SimPeer peer(world.network());
+  peer.connect(world.port(Site::trial));
+  peer.send("GET /text/5 HTTP/1.1\r\nHost: a\r\n\r\n");
+  world.run_for(seconds(1));
+  EXPECT_TRUE(Bytes(peer.received()).starts_with("HTTP/1.1 200"));
+  peer.send(std::string(http2::client_preface) + http2::frame(http2::FrameType::settings, 0, 0));
+  world.run_for(seconds(1));
+  EXPECT_TRUE(Bytes(peer.received()).contains("HTTP/1.1 505"));
+  EXPECT_EQ(world.http2(Site::trial).counters().connections, 0u);
+}
+
 TEST(Http2, a_slow_handler_does_not_hold_up_the_others) {
   World world;
   Http2Client client(world);
