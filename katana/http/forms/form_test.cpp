@@ -1,8 +1,10 @@
 #include "katana/http/forms/form.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -77,6 +79,7 @@ TEST_F(FormTest, a_form_is_its_parts_however_it_comes) {
     EXPECT_EQ(form_.find("a")->content_type, "text/plain");
     EXPECT_FALSE(form_.find("a")->has_filename);
     const FormPart& file = *form_.find("f");
+    EXPECT_TRUE(file.has_filename);
     EXPECT_EQ(file.filename, "x.txt");
     EXPECT_EQ(file.content_type, "text/csv");
     EXPECT_EQ(file.text, "file\r\n--content");
@@ -147,6 +150,22 @@ TEST_F(FormTest, as_many_forms_have_a_file_as_may_and_one_more_is_503_until_one_
   EXPECT_EQ(upload(content).status, 204u);
 }
 
+TEST_F(FormTest, no_more_forms_have_a_file_than_a_quarter_of_the_descriptors_of_the_process) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{100, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  limits_.memory_bytes_max = 0;
+  limits_.files_max = 1000;
+  std::vector<Form> held;
+  while (held.size() < 60 && upload(part("a", "1") + "--B--").status == 204u) {
+    held.push_back(std::move(form_));
+  }
+  EXPECT_EQ(held.size(), 25u);
+  EXPECT_EQ(exchange_->status, 503u);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 TEST_F(FormTest, forms_without_a_limit_of_their_own_have_that_of_the_process) {
   const std::size_t before = SpillFile::files_max();
   SpillFile::set_files_max(1);
@@ -158,6 +177,48 @@ TEST_F(FormTest, forms_without_a_limit_of_their_own_have_that_of_the_process) {
   limits_.files_max = 2;
   EXPECT_EQ(upload(content).status, 204u);
   SpillFile::set_files_max(before);
+}
+
+TEST_F(FormTest, each_limit_is_met_by_the_last_byte_that_fits) {
+  limits_.bytes_max = 150;
+  const std::string first = part("a", std::string(100, 'x'));
+  EXPECT_EQ(upload(first + part("b", std::string(50, 'y')) + "--B--").status, 204u);
+  EXPECT_EQ(upload(first + part("b", std::string(51, 'y')) + "--B--").status, 413u);
+  limits_ = {};
+  limits_.part_memory_bytes_max = 100;
+  limits_.memory_bytes_max = 150;
+  upload(first + part("b", std::string(50, 'y')) + part("c", "z") + "--B--");
+  ASSERT_EQ(form_.parts.size(), 3u);
+  EXPECT_FALSE(form_.parts[0].in_file() || form_.parts[1].in_file());
+  EXPECT_TRUE(form_.parts[2].in_file()) << "the form has 150 bytes in memory";
+  upload(part("a", std::string(101, 'x')) + "--B--");
+  EXPECT_TRUE(form_.parts.at(0).in_file());
+}
+
+TEST_F(FormTest, the_texts_of_heads_and_of_the_last_part_count) {
+  const std::string name(2000, 'n'), file(2000, 'f'), type(2000, 't');
+  const std::string content =
+      part(name, "", "; filename=\"" + file + "\"\r\nContent-Type: text/" + type);
+  limits_.memory_bytes_max = 1 << 20;
+  upload(content + "--B--");
+  ASSERT_EQ(form_.parts.size(), 1u);
+  EXPECT_GE(held_, 6000u);
+  const std::size_t with_head = held_;
+  upload(content + part("a", std::string(30'000, 'x')) + "--B--");
+  EXPECT_GE(held_, with_head + 30'000u);
+}
+
+TEST_F(FormTest, a_part_whose_file_has_lost_its_end_is_no_content) {
+  limits_.memory_bytes_max = 0;
+  upload(part("a", "0123456789") + "--B--");
+  FormPart& part = form_.parts.at(0);
+  ASSERT_TRUE(part.in_file());
+  part.size = 11;  // one byte more than was written
+  EXPECT_EQ(part.content().error().code(), Code::data_loss);
+  const TestFolder files;
+  const Result<Folder> folder = Folder::open(files.path());
+  EXPECT_FALSE(part.save_to(*folder, "f"));
+  EXPECT_FALSE(std::filesystem::exists(files.path("f")));
 }
 
 TEST_F(FormTest, each_limit_is_an_answer) {
@@ -184,9 +245,11 @@ TEST_F(FormTest, what_is_no_form_is_refused) {
 }
 
 TEST_F(FormTest, a_part_is_saved_as_a_file_whether_it_is_in_memory_or_not) {
-  const std::string large(50'000, 'y');
+  // More than one piece of a copy, and no two places alike.
+  std::string large;
+  while (large.size() < 200'000) large += std::to_string(large.size()) + ",";
   for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{16}}) {
-    limits_.memory_bytes_max = memory;
+    limits_.memory_bytes_max = limits_.part_memory_bytes_max = memory;
     upload(part("first", "one two three four five") + part("f", large) + "--B--\r\n");
     ASSERT_EQ(form_.parts.size(), 2u);
     EXPECT_EQ(form_.parts[1].in_file(), memory == 16);
@@ -196,8 +259,10 @@ TEST_F(FormTest, a_part_is_saved_as_a_file_whether_it_is_in_memory_or_not) {
       const SaveResult saved = each.save_to(*folder, each.name, {.sync = true});
       ASSERT_TRUE(saved);
       EXPECT_EQ(saved->size, each.size);
-      EXPECT_EQ(std::filesystem::file_size(files.path(each.name)), each.size);
+      std::ifstream kept(files.path(each.name), std::ios::binary);
+      EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(kept), {}) == *each.content());
     }
+    EXPECT_TRUE(*form_.parts[1].content() == large);
     EXPECT_EQ(form_.parts[1].save_to(*folder, "../f").error().status(), 400u);
     EXPECT_EQ(form_.parts[1].save_to(*folder, "g", {.bytes_max = 9}).error().status(), 413u);
     EXPECT_FALSE(std::filesystem::exists(files.path("g")));

@@ -15,10 +15,12 @@ struct AllowText {
   }
 };
 
+constexpr std::size_t set_count = std::size_t{1} << http::method_names.size();
+
 // Every possible value, 32 KiB of constants. The methods that a 405 allows depend on the patterns
 // that fit its path. A finished text needs neither allocation nor owner.
-constexpr std::array<AllowText, 1U << http::method_names.size()> make_allow_table() {
-  std::array<AllowText, 1U << http::method_names.size()> table{};
+constexpr std::array<AllowText, set_count> make_allow_table() {
+  std::array<AllowText, set_count> table{};
   for (std::size_t bits = 0; bits < table.size(); ++bits) {
     for (std::size_t method = 0; method < http::method_names.size(); ++method) {
       if ((bits >> method & 1U) == 0) continue;
