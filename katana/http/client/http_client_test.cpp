@@ -1,6 +1,7 @@
 #include "katana/http/client/http_client.hpp"
 
 #include "katana/http/client/client_fixture_test.hpp"
+#include "katana/http/client/cookie_jar.hpp"
 
 namespace katana::client {
 namespace {

@@ -37,8 +37,8 @@ class Refused {
   Refused(Reply reply) noexcept : reply_(std::move(reply)) {}
   Refused(const Error& error) : reply_(problem(error)) {}
 
-  const Reply& reply() const& noexcept { return reply_; }
-  Reply reply() && noexcept { return std::move(reply_); }
+  const Reply& reply() const& noexcept { return reply_; }  // what is sent
+  Reply reply() && noexcept { return std::move(reply_); }  // leaves it empty
 
  private:
   Reply reply_;

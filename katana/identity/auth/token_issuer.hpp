@@ -32,6 +32,7 @@
 
 namespace katana::auth {
 
+// How tokens are signed, and what they say.
 struct TokenIssuerOptions {
   // At least 32 random bytes, such as of `openssl rand -hex 32`; the same in all instances. Empty:
   // a random one, and tokens end with the process.
@@ -43,13 +44,14 @@ struct TokenIssuerOptions {
 
 // A token, for the client.
 struct IssuedToken {
-  std::string token;
-  Timestamp expires;
+  std::string token;  // a JWT, for the field Authorization
+  Timestamp expires;  // it is refused from then on
 };
 KATANA_DESCRIBE(IssuedToken, token, expires)
 
 class TokenIssuer {
  public:
+  // Fails for a secret that is weak, and without an issuer.
   static Result<std::unique_ptr<TokenIssuer>> make(TokenIssuerOptions options);
 
   // Signs a token for a client who has proved to be `who`. REQUIRES who.id.

@@ -356,6 +356,30 @@ TEST(GeneratorTest, what_the_router_refuses_is_an_error_that_names_the_way_on) {
   }
 }
 
+TEST(GeneratorTest, a_path_with_a_fragment_is_no_error_because_no_request_has_it) {
+  const std::string text = std::string(head) + R"(paths:
+  /files/{id}:
+    get: {operationId: fetch, responses: {'204': {description: x}}}
+  /files/{id}#classify:
+    get: {operationId: classify, responses: {'204': {description: x}}}
+)";
+  model::Problems problems;
+  GeneratorOptions options;
+  options.client = true;
+  options.check_route = check_route;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
+  std::string warnings, all;
+  for (const model::Problem& each : problems.sorted()) warnings += each.describe() + "\n";
+  EXPECT_THAT(warnings, HasSubstr("'/files/{id}#classify' has a '#': the server leaves it out"));
+  for (const GeneratedFile& each : made.files) all += each.text;
+  EXPECT_THAT(all, HasSubstr("group.get(\"/files/{id}\""));
+  EXPECT_THAT(all, Not(HasSubstr("group.get(\"/files/{id}#")));
+  // A client sends it, as every URL, without what stands behind the '#'.
+  EXPECT_THAT(all, HasSubstr("classify(const std::string& id) const"));
+}
+
 TEST(GeneratorTest, what_contains_itself_does_so_in_a_box) {
   const std::string text = types_of(R"(
     Expression:
