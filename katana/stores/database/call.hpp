@@ -12,6 +12,7 @@
 //            a read that runs is interrupted, a write that runs ends on its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <coroutine>
 #include <cstring>
@@ -54,6 +55,9 @@ class Many final : public Outcome {
  public:
   using Value = std::vector<R>;  // in the order of the database
   TypeMismatch take(const Row& row) override { return reader_.read(row, rows_.emplace_back()); }
+  void expect(std::size_t rows) override {  // a guess: a wrong one costs 64 KiB
+    rows_.reserve(std::min(rows, 1 + std::size_t{64 * 1024} / sizeof(R)));
+  }
   void clear() noexcept override {
     rows_.clear();
     reader_.begin();

@@ -25,6 +25,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -43,6 +44,9 @@ struct Mapping {
   std::array<std::uint16_t, members_max> columns{};  // by member: number of its column
 };
 
+// The form of a column's bytes. Numbers are signed, the most significant byte first.
+enum class Plain : std::uint8_t { none, text, int16, int32, int64, float64 };
+
 class Row {
  public:
   // The mapping that a statement keeps for its columns; null: it keeps none.
@@ -50,9 +54,14 @@ class Row {
   virtual std::size_t columns() const noexcept = 0;
   virtual Value value(std::size_t column) const noexcept = 0;
   virtual Bytes name(std::size_t column) const noexcept = 0;
+  // The form of the bytes of a column, in each row of the result.
+  virtual Plain form(std::size_t) const noexcept { return Plain::none; }
+  // The bytes of each column of this row; null: value() alone has the columns.
+  const Bytes* bytes() const noexcept { return bytes_; }
 
  protected:
   ~Row() = default;
+  const Bytes* bytes_ = nullptr;
 };
 
 // The reason why a row was not read; `why` is null when it was. `column` is a name, or empty. `why`
@@ -64,6 +73,31 @@ struct TypeMismatch {
 };
 
 namespace detail {
+
+// Finds the column of each member of a struct, and the form of its bytes.
+TypeMismatch map_members(const Row& row, const void* of, std::span<const Bytes> names,
+                         std::span<std::uint16_t> columns, std::span<Plain> forms) noexcept;
+
+// Reads a column of a common form from its bytes; without data it is null. False: read_value()
+// reads it, or says why it does not fit. Where it is true, both read the same.
+bool read_plain(Bytes bytes, Plain form, std::int64_t& out) noexcept;
+bool read_plain(Bytes bytes, Plain form, double& out) noexcept;
+bool read_plain(Bytes bytes, Plain form, std::string& out);
+template <class T>
+bool read_bytes([[maybe_unused]] Bytes bytes, [[maybe_unused]] Plain form, T& out) {
+  if constexpr (is_optional<T>) {
+    if (bytes.data() == nullptr) return out = std::nullopt, true;
+    return read_bytes(bytes, form, out ? *out : out.emplace());
+  } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, double>) {
+    return read_plain(bytes, form, out);
+  } else if constexpr (Integer<T> && !std::is_same_v<T, bool>) {
+    std::int64_t number = 0;
+    if (!read_plain(bytes, form, number) || !std::in_range<T>(number)) return false;
+    return out = static_cast<T>(number), true;
+  } else {
+    return false;
+  }
+}
 
 template <class T>
 const char* read_integer(const Value& value, T& out) noexcept {
@@ -272,41 +306,18 @@ class RowReader {
     return misfit;
   }
 
-  // The column with that name; mostly the one at the member's place.
-  static std::size_t find(const Row& row, Bytes name, std::size_t place) noexcept {
-    const std::size_t columns = row.columns();
-    if (place < columns && row.name(place) == name) return place;
-    for (std::size_t column = 0; column < columns; ++column) {
-      if (row.name(column) == name) return column;
-    }
-    return columns;
-  }
-
   static const void* type() noexcept {
     static constexpr char mark = 0;  // there is one for each T
     return &mark;
   }
 
   TypeMismatch map(const Row& row) noexcept {
-    Mapping* const kept = row.mapping();
-    if (kept == nullptr || kept->of != type()) {
-      std::size_t place = 0;
-      TypeMismatch misfit;
-      for_each_field<T>([&](const auto& field) {
-        const std::size_t column = find(row, field.name, place);
-        if (column == row.columns()) misfit = {"is no column of the result", field.name};
-        columns_[place++] = static_cast<std::uint16_t>(column);
-      });
-      if (misfit) return misfit;
-      if (kept != nullptr) {
-        kept->of = type();
-        std::copy(columns_.begin(), columns_.end(), kept->columns.begin());
-      }
-    } else {
-      std::copy_n(kept->columns.begin(), columns_.size(), columns_.begin());
-    }
-    mapped_ = true;
-    return {};
+    std::array<Bytes, places()> names;
+    std::size_t place = 0;
+    for_each_field<T>([&](const auto& field) { names[place++] = field.name; });
+    const TypeMismatch misfit = detail::map_members(row, type(), names, columns_, forms_);
+    mapped_ = !misfit;
+    return misfit;
   }
 
   TypeMismatch read_members(const Row& row, T& out) {
@@ -315,13 +326,16 @@ class RowReader {
     std::size_t place = 0;
     for_each_field(out, [&](const auto&, auto& member) {
       if (misfit) return;
-      const std::size_t column = columns_[place++];
+      const std::size_t here = place++, column = columns_[here];
+      if (row.bytes() && detail::read_bytes(row.bytes()[column], forms_[here], member)) return;
       misfit = judge(row, column, detail::read_value(row.value(column), member));
     });
     return misfit;
   }
 
+  // By member: its column, and the form of that column's bytes.
   std::array<std::uint16_t, places()> columns_{};
+  std::array<Plain, places()> forms_{};
   bool mapped_ = false;
 };
 

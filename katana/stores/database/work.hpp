@@ -40,6 +40,8 @@ class Outcome {
  public:
   // Reads a row. A misfit ends the statement: it has failed.
   virtual TypeMismatch take(const Row& row) = 0;
+  // About so many rows come: room may be made for them.
+  virtual void expect(std::size_t) {}
   // Forgets the rows: the statement is run again, or its effect was undone.
   virtual void clear() noexcept = 0;
   // False: no more rows are wanted at present (a stream's batch is full).
@@ -110,15 +112,7 @@ class Work : public Message, public ListHook<Work> {
     return word_.load(std::memory_order_relaxed) == abandoned;
   }
   // The coroutine is destroyed, and the backend could not take the work back. Home thread.
-  void abandon() noexcept {
-    if (!waiting) return destroy(this);  // resumed already: no other thread knows it
-    waiting = {};
-    Executor& home = executor;  // the work may be gone right after the exchange
-    const bool in_turns = run_in_turns;
-    if (word_.exchange(abandoned, std::memory_order_acq_rel) == pending) {
-      in_turns ? home.unexpect_open_ended() : home.unexpect();
-    }
-  }
+  void abandon() noexcept;
   // Promises its home a message, until it comes or the work is taken back. Home thread.
   void expect() noexcept { run_in_turns ? executor.expect_open_ended() : executor.expect(); }
   void unexpect() noexcept { run_in_turns ? executor.unexpect_open_ended() : executor.unexpect(); }

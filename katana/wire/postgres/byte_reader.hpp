@@ -9,23 +9,41 @@
 // Source     PostgreSQL 18, "Message Data Types": integers have the most significant byte first
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "katana/base/text/bytes.hpp"
 
 namespace katana::postgres {
+
+// An unsigned number at `from`, in network order.
+template <class Number>
+constexpr Number read_number(const char* from) noexcept {
+  if consteval {
+    Number made = 0;
+    for (std::size_t at = 0; at < sizeof(Number); ++at) {
+      made = static_cast<Number>(made << 8 | static_cast<unsigned char>(from[at]));
+    }
+    return made;
+  } else {
+    Number made = 0;
+    std::memcpy(&made, from, sizeof made);
+    return std::endian::native == std::endian::little ? std::byteswap(made) : made;
+  }
+}
 
 class ByteReader {
  public:
   explicit constexpr ByteReader(Bytes body) noexcept : rest_(body) {}
 
   // The next byte.
-  constexpr std::uint8_t take_8() noexcept { return static_cast<std::uint8_t>(number<1>()); }
+  constexpr std::uint8_t take_8() noexcept { return number<std::uint8_t>(); }
   // The next two bytes, in network order.
-  constexpr std::uint16_t take_16() noexcept { return static_cast<std::uint16_t>(number<2>()); }
+  constexpr std::uint16_t take_16() noexcept { return number<std::uint16_t>(); }
   // The next four bytes, in network order.
-  constexpr std::uint32_t take_32() noexcept { return number<4>(); }
+  constexpr std::uint32_t take_32() noexcept { return number<std::uint32_t>(); }
   // The next `count` bytes.
   constexpr Bytes take(std::size_t count) noexcept {
     if (count > rest_.size()) {
@@ -59,19 +77,15 @@ class ByteReader {
     is_good_ = false;
     rest_ = {};
   }
-  template <std::size_t size>
-  constexpr std::uint32_t number() noexcept {
-    if (rest_.size() < size) {
+  template <class Number>
+  constexpr Number number() noexcept {
+    if (rest_.size() < sizeof(Number)) {
       fail();
       return 0;
     }
     const char* const from = rest_.data();
-    std::uint32_t made = 0;
-    for (std::size_t at = 0; at < size; ++at) {
-      made = made << 8 | static_cast<unsigned char>(from[at]);
-    }
-    rest_ = Bytes(from + size, rest_.size() - size);
-    return made;
+    rest_ = Bytes(from + sizeof(Number), rest_.size() - sizeof(Number));
+    return read_number<Number>(from);
   }
 
   Bytes rest_;

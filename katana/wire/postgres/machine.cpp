@@ -1,6 +1,7 @@
 #include "katana/wire/postgres/machine.hpp"
 
 #include "katana/base/system/check.hpp"
+#include "katana/wire/postgres/byte_reader.hpp"
 
 namespace katana::postgres {
 
@@ -171,6 +172,16 @@ Step Machine::next(Bytes input) noexcept {
     case Reply::error: return on_error(frame);
     default: return on_reply(frame);
   }
+}
+
+// The hottest path: a result is mostly rows. Whatever is not as usual is left to next(), which
+// finds the words for it.
+std::size_t Machine::next_row(Bytes input, std::span<Bytes> values) noexcept {
+  if (stage_ != Stage::rows || memory_[head_].rows_max != 0 || columns_ != values.size()) return 0;
+  if (input.size() < header_bytes || input.front() != 'D') return 0;
+  const std::size_t size = std::size_t{ByteReader(input.substr(1, 4)).take_32()} + 1;
+  if (size < header_bytes || size > input.size() || size > limits_.row_bytes_max) return 0;
+  return take_row(input.substr(header_bytes, size - header_bytes), values) ? size : 0;
 }
 
 Step Machine::step(Event event, const Frame& frame) const noexcept {

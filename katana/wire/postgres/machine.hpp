@@ -117,6 +117,9 @@ class Machine {
 
   // At most one event. Unconsumed bytes are to come again, in front of the following ones.
   Step next(Bytes input) noexcept;
+  // Takes one more row of the request whose row was the last event, with exactly so many values,
+  // which are as of read_row(). Returns the bytes that were taken. 0: next() says what is in front.
+  std::size_t next_row(Bytes input, std::span<Bytes> values) noexcept;
 
   // `none`: nothing is refused, or the session ended by a fatal error or terminate().
   Refusal refusal() const noexcept { return refusal_; }

@@ -319,6 +319,52 @@ TEST(PostgresMachine, a_row_of_other_columns_is_refused) {
             "0 row a a a\n0 SELECT 1\n1 row a\n" + refused(Refusal::wrong_columns));
 }
 
+// next_row() takes a row where next() would report it; all else it leaves to next().
+TEST(PostgresMachine, further_rows_are_taken_with_their_values_alone) {
+  Client client;
+  ASSERT_EQ(client.machine.execute({.columns = 2}, client.sink), Submitted::ok);
+  const std::string bytes = row(2, "b") + row(2, "c") + complete("SELECT 3");
+  std::vector<Bytes> values(2);
+  EXPECT_EQ(client.machine.next_row(bytes, values), 0u) << "no row was the last event";
+  EXPECT_EQ(client.receive(row(2, "a")), "0 row a a\n");
+  EXPECT_EQ(client.machine.next_row(bytes, std::span(values).first(1)), 0u);
+  const std::size_t size = row(2, "b").size();
+  for (std::size_t part = 0; part < size; ++part) {
+    const std::vector<char> apart(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(part));
+    EXPECT_EQ(client.machine.next_row({apart.data(), apart.size()}, values), 0u) << part;
+  }
+  ASSERT_EQ(client.machine.next_row(bytes, values), size);
+  EXPECT_EQ(values, std::vector<Bytes>(2, "b"));
+  ASSERT_EQ(client.machine.next_row(Bytes(bytes).substr(size), values), size);
+  EXPECT_EQ(values, std::vector<Bytes>(2, "c"));
+  EXPECT_EQ(client.machine.next_row(Bytes(bytes).substr(2 * size), values), 0u);
+  EXPECT_EQ(client.receive(Bytes(bytes).substr(2 * size)), "0 SELECT 3\n");
+  EXPECT_EQ(client.machine.next_row(bytes, values), 0u) << "the request is answered";
+}
+
+TEST(PostgresMachine, a_further_row_that_breaks_a_rule_is_left_to_next) {
+  const auto taken = [](std::string bytes, const Execute& request, const Limits& limits = {}) {
+    Client client(16, limits);
+    EXPECT_EQ(client.machine.execute(request, client.sink), Submitted::ok);
+    EXPECT_EQ(client.receive(row(2, "a")), "0 row a a\n");
+    std::vector<Bytes> values(2);
+    return client.machine.next_row(bytes, values);
+  };
+  const std::string good = row(2, "b");
+  EXPECT_EQ(taken(good, {}), good.size());
+  EXPECT_EQ(taken(row(3, "b"), {}), 0u);
+  EXPECT_EQ(taken(good, {.rows_max = 1}), 0u) << "rows are counted";
+  EXPECT_EQ(taken(row(2, "bbbbbbbbbb"), {}, {.row_bytes_max = 20}), 0u) << "a limit";
+  EXPECT_EQ(taken(row(2, "b"), {}, {.row_bytes_max = 20}), good.size());
+  EXPECT_EQ(taken(message('D', number(2, 2) + number(1, 4) + "b" + number(9, 4) + "b"), {}), 0u);
+  EXPECT_EQ(taken("D" + number(3, 4) + "bbbbbbbbbb", {}), 0u);
+  Client simple;
+  call(simple, {Call::query});
+  EXPECT_EQ(simple.receive(columns(2) + row(2, "a")), "0 columns 2\n0 row a a\n");
+  std::vector<Bytes> values(2);
+  EXPECT_EQ(simple.machine.next_row(good, values), 0u) << "of a simple query";
+}
+
 // ---- COPY --------------------------------------------------------------------------------------
 
 TEST(PostgresMachine, copy_out_gives_its_data_in_both_protocols) {

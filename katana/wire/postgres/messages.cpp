@@ -1,8 +1,6 @@
 #include "katana/wire/postgres/messages.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "katana/base/system/check.hpp"
 
@@ -11,12 +9,8 @@ namespace {
 
 constexpr std::uint32_t null_size = 0xffff'ffff;
 
-// The size of a value, in network order.
-std::uint32_t size_at(const char* at) noexcept {
-  std::uint32_t size = 0;
-  std::memcpy(&size, at, sizeof size);
-  return std::endian::native == std::endian::little ? std::byteswap(size) : size;
-}
+// The size of a value.
+std::uint32_t size_at(const char* at) noexcept { return read_number<std::uint32_t>(at); }
 
 constexpr bool is_digit(char octet) noexcept { return octet >= '0' && octet <= '9'; }
 
@@ -178,18 +172,31 @@ Refusal check_row(Bytes body) noexcept {
   return left == 0 && count <= columns_max ? Refusal::none : Refusal::bad_row;
 }
 
-std::uint16_t read_row(Bytes body, std::span<Value> values) noexcept {
+std::uint16_t read_row(Bytes body, std::span<Bytes> values) noexcept {
   const std::uint16_t count = ByteReader(body).take_16();
   KATANA_REQUIRE(values.size() >= count);
+  KATANA_REQUIRE(take_row(body, values.first(count)));
+  return count;
+}
+
+bool take_row(Bytes body, std::span<Bytes> values) noexcept {
+  if (body.size() < 2 || ByteReader(body).take_16() != values.size()) return false;
   const char* at = body.data() + 2;
-  for (Value& value : values.first(count)) {
+  const char* const end = body.data() + body.size();
+  for (Bytes& value : values) {
+    if (end - at < 4) return false;
     const std::uint32_t size = size_at(at);
     at += 4;
-    value.is_null = size == null_size;
-    value.bytes = value.is_null ? Bytes() : Bytes(at, size);
-    at += value.bytes.size();
+    if (size == null_size) {
+      value = Bytes();
+    } else if (size <= static_cast<std::size_t>(end - at)) {
+      value = Bytes(at, size);
+      at += size;
+    } else {
+      return false;
+    }
   }
-  return count;
+  return at == end;
 }
 
 Refusal check_parameter_types(Bytes body) noexcept {

@@ -79,9 +79,12 @@ class Row {
   std::uint16_t taken_ = 0;
 };
 
-// Reads all values of a row at once. Returns how many there are. REQUIRES a checked DataRow, and
-// room for its values.
-std::uint16_t read_row(Bytes body, std::span<Value> values) noexcept;
+// Reads all values of a row at once. One without data is NULL: an empty one points into the body.
+// Returns how many there are. REQUIRES a checked DataRow, and room for its values.
+std::uint16_t read_row(Bytes body, std::span<Bytes> values) noexcept;
+// Checks a row and reads it, in one pass. False: it is malformed, or has not exactly as many values
+// as there is room for; those that were read are unspecified.
+bool take_row(Bytes body, std::span<Bytes> values) noexcept;
 
 // ParameterDescription: the types of a statement's parameters.
 class ParameterTypes {

@@ -368,20 +368,39 @@ TEST(PostgresMessages, a_row_is_read_at_once_as_value_by_value) {
   const std::string body =
       number(3, 2) + number(2, 4) + "ab" + number(0xffff'ffff, 4) + number(0, 4);
   ASSERT_EQ(check_row(body), Refusal::none);
-  std::vector<Value> values(4, Value{.bytes = "before", .is_null = true});
+  std::vector<Bytes> values(4, "before");
   ASSERT_EQ(read_row(body, values), 3);
   Row row(body);
   for (std::size_t column = 0; column < 3; ++column) {
     Value value;
     ASSERT_TRUE(row.next(value));
-    EXPECT_EQ(values[column].bytes, value.bytes);
-    EXPECT_EQ(values[column].is_null, value.is_null);
+    EXPECT_EQ(values[column], value.bytes);
+    EXPECT_EQ(values[column].data() == nullptr, value.is_null);
   }
-  EXPECT_EQ(values[3].bytes, "before");
+  EXPECT_EQ(values[3], "before");
   for (std::size_t size = 0; size < body.size(); ++size) {
     EXPECT_EQ(check_row(Bytes(body).substr(0, size)), Refusal::bad_row) << size;
   }
   EXPECT_EQ(check_row(body + "x"), Refusal::bad_row);
+}
+
+TEST(PostgresMessages, a_row_is_taken_only_if_its_check_passes_and_it_has_as_many_values) {
+  const std::string body =
+      number(3, 2) + number(2, 4) + "ab" + number(0xffff'ffff, 4) + number(0, 4);
+  std::vector<Bytes> values(3), read(3);
+  ASSERT_TRUE(take_row(body, values));
+  ASSERT_EQ(read_row(body, read), 3);
+  EXPECT_EQ(values, read);
+  EXPECT_EQ(values[1].data(), nullptr);
+  EXPECT_NE(values[2].data(), nullptr);
+  for (std::size_t size = 0; size < body.size(); ++size) {
+    const std::vector<char> apart(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(take_row({apart.data(), apart.size()}, values)) << size;
+  }
+  EXPECT_FALSE(take_row(body + "x", values));
+  EXPECT_FALSE(take_row(body, std::span(values).first(2)));
+  values.resize(4);
+  EXPECT_FALSE(take_row(body, values));
 }
 
 }  // namespace

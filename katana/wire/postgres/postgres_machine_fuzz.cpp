@@ -1,6 +1,7 @@
 // Invariant: however the bytes are cut, Machine gives the same events. It never consumes more than
 // there is, never asks for more than its limits, and answers requests in the order of their
-// numbers. The parts of each body that it reports are within that body.
+// numbers. The parts of each body that it reports are within that body. Where next_row() takes
+// a row, next() reports it, with the same values.
 //
 // The input is a byte that chooses limits, and three that choose cuts. One with a number of
 // requests and one byte for each request follow. The rest are the bytes of a server.
@@ -70,7 +71,12 @@ class Reader {
   void take(std::string& pending) {
     for (;;) {
       const std::vector<char> apart(pending.begin(), pending.end());
-      const Step step = machine_.next({apart.data(), apart.size()});
+      const Bytes input(apart.data(), apart.size());
+      Machine other = machine_;
+      std::vector<Bytes> values(row_columns_);
+      const std::size_t taken = has_row_ ? other.next_row(input, values) : 0;
+      const Step step = machine_.next(input);
+      if (taken > 0) check_row_alike(step, taken, values);
       KATANA_CHECK(step.consumed <= pending.size());
       note(step, pending.size());
       pending.erase(0, step.consumed);
@@ -80,7 +86,20 @@ class Reader {
   const std::string& events() const { return events_; }
 
  private:
+  static void check_row_alike(const Step& step, std::size_t taken,
+                              const std::vector<Bytes>& values) {
+    KATANA_CHECK(step.event == Event::row && step.consumed == taken);
+    Row row(step.body);
+    KATANA_CHECK(row.count() == values.size());
+    for (const Bytes each : values) {
+      Value value;
+      KATANA_CHECK(row.next(value) && value.bytes == each);
+      KATANA_CHECK(value.is_null == (each.data() == nullptr));
+    }
+  }
   void note(const Step& step, std::size_t size) {
+    has_row_ = step.event == Event::row;
+    if (has_row_) row_columns_ = Row(step.body).count();
     if (step.event == Event::need_bytes) {
       KATANA_CHECK(step.size > size && step.size <= limits_.bytes_max());
       return;
@@ -124,7 +143,9 @@ class Reader {
   Machine machine_;
   std::string events_;
   std::uint64_t request_ = 0;
+  std::uint16_t row_columns_ = 0;
   bool is_refused_ = false;
+  bool has_row_ = false;  // was the last event
 };
 
 }  // namespace

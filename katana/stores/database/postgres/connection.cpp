@@ -214,7 +214,7 @@ void Connection::take_columns(Unit& unit, Bytes body) {
 }
 
 void Connection::take_row(Unit& unit, Bytes body) {
-  if (unit.step == Step::statement) return take_statement_row(unit, body);
+  if (unit.step == Step::statement) return take_statement_rows(unit, body);
   protocol::Row row(body);
   if (unit.step == Step::look_up) {
     std::array<protocol::Value, TypeTable::question_columns> values;
@@ -228,10 +228,21 @@ void Connection::take_row(Unit& unit, Bytes body) {
   owner_.on_position(static_cast<std::uint64_t>(number_in(value.bytes)), unit.sent_at);
 }
 
-void Connection::take_statement_row(Unit& unit, Bytes body) {
-  if (unit.synced_behind || unit.work == nullptr || unit.error || unit.work->abandoned_by_now()) {
-    return;
-  }
+// Takes the row, and those behind it that are here.
+void Connection::take_statement_rows(Unit& unit, Bytes body) {
+  if (unit.synced_behind) return;
+  ReceivedRow row(body, *unit.prepared, types_, home_.link_memory());
+  // The result has about as many rows as the last one of the statement.
+  const bool is_first = unit.rows == 0 && unit.work != nullptr;
+  if (is_first) unit.work->outcome.expect(unit.prepared->rows_before);
+  do {
+    take_statement_row(unit, row);
+  } while (link_.next_row(row.values()));
+  unit.prepared->rows_before = static_cast<std::uint32_t>(unit.rows);
+}
+
+void Connection::take_statement_row(Unit& unit, const ReceivedRow& row) {
+  if (unit.work == nullptr || unit.error || unit.work->abandoned_by_now()) return;
   if (++unit.rows > options_.rows_max) {
     unit.error.emplace(
         Kind::too_large,
@@ -239,7 +250,6 @@ void Connection::take_statement_row(Unit& unit, Bytes body) {
         text_of(*unit.work));
     return;
   }
-  const ReceivedRow row(body, *unit.prepared, types_, home_.link_memory());
   if (const TypeMismatch misfit = unit.work->outcome.take(row)) {
     if (types_.forget_outdated()) note_stale(unit);  // a type was altered
     unit.error.emplace(Kind::mismatch,

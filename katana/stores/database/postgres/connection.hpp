@@ -34,6 +34,7 @@
 namespace katana::database::postgres {
 
 class Connection;
+class ReceivedRow;
 
 // Empty for orders without a statement, such as commit.
 inline Bytes text_of(const Work& work) noexcept {
@@ -222,7 +223,8 @@ class Connection final : private SocketWatcher {
   void take_parameters(Unit& unit, Bytes body);
   void take_columns(Unit& unit, Bytes body);
   void take_row(Unit& unit, Bytes body);
-  void take_statement_row(Unit& unit, Bytes body);
+  void take_statement_rows(Unit& unit, Bytes body);
+  void take_statement_row(Unit& unit, const ReceivedRow& row);
   void take_complete(Unit& unit, const protocol::Tag& tag);
   void take_error(Unit& unit, const protocol::Report& report);
   bool is_as_described(const Prepared& prepared, Bytes body) const;

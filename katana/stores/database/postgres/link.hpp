@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,13 @@ class Link {
   bool may_have_more() const noexcept { return may_have_more_; }
   // The next event, but for settings and notices.
   protocol::Step next() noexcept;
+  // One more row of the result whose row was the last event: see Machine::next_row(). False: next()
+  // says what comes.
+  bool next_row(std::span<Bytes> values) noexcept {
+    const std::size_t taken = machine_->next_row(input_, values);
+    input_.remove_prefix(taken);
+    return taken > 0;
+  }
   // After the last next() of a turn, and before another link of this thread receives.
   void keep_unread();
   // Takes notices, notifications and settings at the front of what was received. A COPY that sends

@@ -40,12 +40,12 @@ struct LinkMemory {
   static constexpr std::size_t block_bytes = 4096;
   static constexpr std::size_t blocks_max = 4096;
 
-  std::unique_ptr<char[]> input = {};        // of input_room()
-  std::unique_ptr<char[]> plain = {};        // of plain_room()
-  std::unique_ptr<BlockPool> sealed = {};    // of blocks()
-  std::string output = {};                   // empty, with room: for the next link that sends
-  std::vector<protocol::Value> values = {};  // of the row that is read
-  std::vector<std::string> texts = {};       // of its columns: what decode() writes
+  std::unique_ptr<char[]> input = {};      // of input_room()
+  std::unique_ptr<char[]> plain = {};      // of plain_room()
+  std::unique_ptr<BlockPool> sealed = {};  // of blocks()
+  std::string output = {};                 // empty, with room: for the next link that sends
+  std::vector<Bytes> values = {};          // of the row that is read; NULL: without data
+  std::vector<std::string> texts = {};     // of its columns: what decode() writes
 
  private:
   static char* room(std::unique_ptr<char[]>& memory, std::size_t bytes) {

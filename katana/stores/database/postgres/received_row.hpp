@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,12 @@ class ReceivedRow final : public Row {
     if (values_.size() < count_) values_.resize(count_);
     if (texts_.size() < count_) texts_.resize(count_);
     protocol::read_row(body, values_);
+    // A row with other columns than the description is read by value(), which knows of both.
+    if (count_ == prepared.forms.size()) bytes_ = values_.data();
   }
+
+  // Where a further row of the same result puts its values.
+  std::span<Bytes> values() noexcept { return {values_.data(), count_}; }
 
   Mapping* mapping() const noexcept override {
     if (prepared_.mapping == nullptr) prepared_.mapping = std::make_unique<Mapping>();
@@ -39,9 +45,19 @@ class ReceivedRow final : public Row {
   std::size_t columns() const noexcept override { return count_; }
   Value value(std::size_t column) const noexcept override {
     if (column >= count_ || column >= prepared_.forms.size()) return {};
-    if (values_[column].is_null) return {};
-    return decode(types_, prepared_.column_types[column], prepared_.forms[column],
-                  values_[column].bytes, texts_[column]);
+    if (values_[column].data() == nullptr) return {};
+    return decode(types_, prepared_.column_types[column], prepared_.forms[column], values_[column],
+                  texts_[column]);
+  }
+  Plain form(std::size_t column) const noexcept override {
+    switch (prepared_.forms[column]) {
+      case Form::int2: return Plain::int16;
+      case Form::int4: return Plain::int32;
+      case Form::int8: return Plain::int64;
+      case Form::float8: return Plain::float64;
+      case Form::text: return Plain::text;
+      default: return Plain::none;
+    }
   }
   Bytes name(std::size_t column) const noexcept override {
     Bytes names = prepared_.column_names;
@@ -52,7 +68,7 @@ class ReceivedRow final : public Row {
  private:
   Prepared& prepared_;
   const TypeTable& types_;
-  std::vector<protocol::Value>& values_;
+  std::vector<Bytes>& values_;
   std::vector<std::string>& texts_;
   std::size_t count_ = 0;
 };

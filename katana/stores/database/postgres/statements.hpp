@@ -29,13 +29,14 @@ struct Prepared : ListHook<Prepared> {
   // asked: PREPARE is on its way. ready: it was answered, and the types are known.
   enum class State : std::uint8_t { unknown, asked, ready };
 
-  Bytes text = {};               // as the program wrote it
-  std::string name = {};         // at the server
-  StatementTraits traits = {};   // by traits_of()
-  State state = State::unknown;  // starts as unknown
-  unsigned users = 0;            // units on their way
-  bool answered = false;         // since it was prepared, and so was right once
-  std::uint64_t generation = 0;  // how often it was prepared anew under another name
+  Bytes text = {};                // as the program wrote it
+  std::string name = {};          // at the server
+  StatementTraits traits = {};    // by traits_of()
+  State state = State::unknown;   // starts as unknown
+  unsigned users = 0;             // units on their way
+  std::uint32_t rows_before = 0;  // of its last result that had rows
+  bool answered = false;          // since it was prepared, and so was right once
+  std::uint64_t generation = 0;   // how often it was prepared anew under another name
   std::vector<std::uint32_t> parameter_types = {};  // OIDs, one for each $N
   std::vector<std::uint32_t> column_types = {};     // OIDs, one for each column
   std::vector<Form> forms = {};                     // of the columns
