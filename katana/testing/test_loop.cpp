@@ -52,9 +52,12 @@ TestLoop::TestLoop(engine::SimNetwork& network, Duration thread_wait,
                    std::function<bool()> waits_for_time)
     : network_(network), thread_wait_(thread_wait), waits_for_time_(std::move(waits_for_time)) {
   // Connections to PostgreSQL have real descriptors, which a reactor watches.
-  network_.ask_readable_with([](int fd) {
-    pollfd asked{.fd = fd, .events = POLLIN, .revents = 0};
-    return ::poll(&asked, 1, 0) == 1 && (asked.revents & POLLIN) != 0;
+  network_.ask_ready_with([](int fd, engine::Readiness wanted) {
+    const int events = (wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0);
+    pollfd asked{.fd = fd, .events = static_cast<short>(events), .revents = 0};
+    if (::poll(&asked, 1, 0) != 1) return engine::Readiness{};
+    return engine::Readiness{(asked.revents & ~POLLOUT) != 0,
+                             (asked.revents & (POLLOUT | POLLERR | POLLHUP)) != 0};
   });
 }
 

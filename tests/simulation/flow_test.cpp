@@ -112,12 +112,12 @@ TEST(Pipelining, a_burst_whose_replies_exceed_the_outbox_is_answered_completely)
 TEST(Pipelining, the_end_of_input_does_not_overtake_what_is_carried) {
   struct Opener : engine::Watcher {
     explicit Opener(Trial& given) : trial(given) {}
-    void on_ready() noexcept override { trial.open_gate(); }
+    void on_ready(engine::Readiness) noexcept override { trial.open_gate(); }
     Trial& trial;
   };
   World world;
   Opener opener(world.trial());
-  ASSERT_TRUE(world.reactor().watch(7, opener));
+  ASSERT_TRUE(world.reactor().watch(7, {.read = true}, opener));
   ScriptedClient client(world);
   client.send(get("/gate", ""));
   client.send(get("/ready/3", ""));

@@ -78,7 +78,7 @@ class ReactorGroup::Signals final : public engine::Watcher {
     send(SIGUSR2);
   }
   // Called on the first reactor's thread.
-  void on_ready() noexcept override;
+  void on_ready(engine::Readiness) noexcept override;
   // Also on that thread: begins the drain if a signal has asked for it and it has not begun.
   void begin() noexcept;
 
@@ -147,7 +147,8 @@ Result<void> ReactorGroup::Signals::start() {
     return fail(Code::resource_exhausted,
                 "cannot create a pipe between the signal thread and the first reactor");
   }
-  if (auto watched = group_.reactors_.front()->watch(relay_[0], *this); !watched) return watched;
+  auto watched = group_.reactors_.front()->watch(relay_[0], {.read = true}, *this);
+  if (!watched) return watched;
   auto started = start_quiet_thread("wait for signals", [this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread_ = *std::move(started);
@@ -249,7 +250,7 @@ void ReactorGroup::Signals::on_time() noexcept {
   std::_Exit(1);
 }
 
-void ReactorGroup::Signals::on_ready() noexcept {
+void ReactorGroup::Signals::on_ready(engine::Readiness) noexcept {
   std::array<char, 64> woken;
   while (::read(relay_[0], woken.data(), woken.size()) > 0) {
   }

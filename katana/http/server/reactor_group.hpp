@@ -27,6 +27,7 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/net/reactor/handover.hpp"
 #include "katana/net/reactor/reactor.hpp"
 
 namespace katana::server {

@@ -11,6 +11,7 @@
 
 #include "katana/http/session/topics.hpp"
 #include "katana/http/session/websocket_connection.hpp"
+#include "katana/net/reactor/handover.hpp"
 #include "katana/net/reactor/reactor_fixture_test.hpp"
 
 namespace katana::session {

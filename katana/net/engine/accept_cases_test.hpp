@@ -6,7 +6,6 @@
 #pragma once
 
 #include <netinet/in.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -397,86 +396,6 @@ KATANA_CASE(threads_may_wake_the_engine_all_the_time) {
   for (std::thread& each : wakers) each.join();
 }
 
-// ---- watched descriptors ----
-
-struct Ready final : Watcher {
-  void on_ready() noexcept override {
-    ++count;
-    if (action) action();
-  }
-  int count = 0;
-  std::function<void()> action;
-};
-
-struct Event {
-  int fd = ::eventfd(0, EFD_NONBLOCK);
-  ~Event() { ::close(fd); }
-  void raise() const { EXPECT_EQ(eventfd_write(fd, 1), 0); }
-  void clear() const {
-    eventfd_t value;
-    eventfd_read(fd, &value);
-  }
-};
-
-KATANA_CASE(a_watched_descriptor_is_told_while_it_is_readable) {
-  typename TestFixture::TestServer server;
-  Event event;
-  Ready ready;
-  ASSERT_TRUE(server.engine.watch(event.fd, ready));
-  this->turn_a_little(server);
-  EXPECT_EQ(ready.count, 0);
-  event.raise();
-  ASSERT_TRUE(this->until(server, [&] { return ready.count >= 2; }));  // unread, it is told again
-  event.clear();
-  const int told = ready.count;
-  this->turn_a_little(server);
-  EXPECT_EQ(ready.count, told);
-}
-
-KATANA_CASE(a_descriptor_no_longer_watched_is_not_told) {
-  typename TestFixture::TestServer server;
-  Event event, other;
-  Ready ready, still;
-  ASSERT_TRUE(server.engine.watch(event.fd, ready));
-  ASSERT_TRUE(server.engine.watch(other.fd, still));
-  server.engine.unwatch(event.fd);
-  event.raise();
-  other.raise();
-  ASSERT_TRUE(this->until(server, [&] { return still.count > 0; }));
-  EXPECT_EQ(ready.count, 0);
-  // Its place is used again.
-  Ready again;
-  ASSERT_TRUE(server.engine.watch(event.fd, again));
-  EXPECT_TRUE(this->until(server, [&] { return again.count > 0; }));
-  EXPECT_EQ(ready.count, 0);
-}
-
-KATANA_CASE(a_watcher_may_end_its_own_watch_and_that_of_another) {
-  typename TestFixture::TestServer server;
-  Event events[2];
-  Ready ready[2];
-  for (int index = 0; index < 2; ++index) {
-    ready[index].action = [&] {
-      for (const Event& each : events) server.engine.unwatch(each.fd);
-    };
-    ASSERT_TRUE(server.engine.watch(events[index].fd, ready[index]));
-    events[index].raise();
-  }
-  ASSERT_TRUE(this->until(server, [&] { return ready[0].count + ready[1].count > 0; }));
-  this->turn_a_little(server);
-  EXPECT_EQ(ready[0].count + ready[1].count, 1);
-}
-
-KATANA_CASE(a_descriptor_that_cannot_be_watched_is_an_error) {
-  typename TestFixture::TestServer server;
-  Ready ready;
-  const auto result = server.engine.watch(-1, ready);
-  ASSERT_FALSE(result);
-  EXPECT_NE(result.error().describe().find("watch a descriptor"), std::string::npos);
-  Event event;
-  EXPECT_TRUE(server.engine.watch(event.fd, ready));
-}
-
 #undef KATANA_CASE
 
 REGISTER_TYPED_TEST_SUITE_P(EngineAccepts, each_link_knows_the_listener_it_came_from,
@@ -499,11 +418,7 @@ REGISTER_TYPED_TEST_SUITE_P(EngineAccepts, each_link_knows_the_listener_it_came_
                             a_turn_with_nothing_to_do_waits_its_time_out_and_not_less,
                             wake_ends_the_wait_of_a_turn,
                             wake_before_a_turn_ends_its_wait_and_not_that_of_the_one_after,
-                            threads_may_wake_the_engine_all_the_time,
-                            a_watched_descriptor_is_told_while_it_is_readable,
-                            a_descriptor_no_longer_watched_is_not_told,
-                            a_watcher_may_end_its_own_watch_and_that_of_another,
-                            a_descriptor_that_cannot_be_watched_is_an_error);
+                            threads_may_wake_the_engine_all_the_time);
 
 }  // namespace katana::engine
 

@@ -57,9 +57,14 @@
 //                                     REQUIRES no pending send.
 //   void close(Link)                  the link is gone: no event follows, nothing is borrowed
 //   void reset(Link)                  as close(), and sends a reset
-//   Result<void> watch(int fd, Watcher&)
-//                                     on_ready() while fd is readable; `fd` is borrowed
-//   void unwatch(int fd)
+//   Result<void> watch(int fd, Readiness wanted, Watcher&)
+//                                     on_ready() while the descriptor is ready for a wanted
+//                                     operation. REQUIRES that one is wanted. A descriptor that is
+//                                     watched already gets this watch instead of the earlier one.
+//                                     After an Error it is not watched. `fd` is borrowed.
+//   void unwatch(int fd)              no on_ready() follows, not even for an event of this turn.
+//                                     REQUIRED before the descriptor is closed. The kernel may keep
+//                                     the file open until the next turn().
 //   void wake()                       from any thread: ends the wait of the turn() that waits now,
 //                                     or else of the next one
 //   void turn(Duration wait_max)      waits at most so long, calls on_turn(now) once, then delivers
@@ -137,11 +142,21 @@ enum class Closed : std::uint8_t { input, link };
 //   memory       the kernel has no memory for a socket
 enum class AcceptFailure : std::uint8_t { descriptors, memory };
 
-// Receives a call when a watched descriptor can be read. Borrowed from watch() to unwatch().
+// Operations that a descriptor allows without waiting. The end of the other side and an error are
+// reported as `read`, and the failure of both directions also as `write`.
+struct Readiness {
+  bool read = false;
+  bool write = false;
+  bool operator==(const Readiness&) const = default;
+};
+
+// Receives a call when a watched descriptor is ready. Borrowed from watch() to unwatch().
 class Watcher {
  public:
-  // Called on the engine's thread, within turn(). Unread input is reported again.
-  virtual void on_ready() noexcept = 0;
+  // Called on the engine's thread, within turn(). `ready` has only what is wanted, and is never
+  // empty. It is reported again in each turn while it holds: input need not be read to its end.
+  // The function may call watch() and unwatch(), and destroy the watcher after unwatch().
+  virtual void on_ready(Readiness ready) noexcept = 0;
 
  protected:
   ~Watcher() = default;
@@ -165,7 +180,7 @@ template <class E>
 concept Engine =
     requires(E engine, const E same, Link link, std::span<const iovec> gathered,
              std::size_t& accepted, const ListenOptions& listen, const ConnectOptions& connect,
-             int fd, Watcher& watcher, Duration wait_max, const FilePart& part) {
+             int fd, Readiness wanted, Watcher& watcher, Duration wait_max, const FilePart& part) {
       { engine.start() } -> std::same_as<Result<void>>;
       { engine.listen(listen) } -> std::same_as<Result<Listener>>;
       { same.port(Listener{}) } -> std::same_as<std::uint16_t>;
@@ -188,7 +203,7 @@ concept Engine =
       engine.shutdown_send(link);
       engine.close(link);
       engine.reset(link);
-      { engine.watch(fd, watcher) } -> std::same_as<Result<void>>;
+      { engine.watch(fd, wanted, watcher) } -> std::same_as<Result<void>>;
       engine.unwatch(fd);
       engine.wake();
       engine.turn(wait_max);

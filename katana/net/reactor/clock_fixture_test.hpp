@@ -24,7 +24,7 @@ class Clock final : public Reactor {
   Result<void> start() override { return {}; }
   Result<void> listen(const engine::ListenOptions&, Protocol&) override { return {}; }
   std::uint16_t port(engine::Listener) const override { return 0; }
-  Result<void> watch(int, engine::Watcher&) override { return {}; }
+  Result<void> watch(int, engine::Readiness, engine::Watcher&) override { return {}; }
   void unwatch(int) override {}
 
  private:

@@ -6,6 +6,7 @@
 
 #include "katana/base/system/alarm.hpp"
 #include "katana/base/system/check.hpp"
+#include "katana/net/reactor/handover.hpp"
 
 namespace katana::net {
 

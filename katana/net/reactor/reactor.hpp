@@ -32,7 +32,6 @@
 #include "katana/net/reactor/client_limits.hpp"
 #include "katana/net/reactor/connection.hpp"
 #include "katana/net/reactor/connection_balance.hpp"
-#include "katana/net/reactor/handover.hpp"
 #include "katana/net/reactor/reactor_options.hpp"
 #include "katana/net/reactor/session.hpp"
 #include "katana/net/reactor/task_scope.hpp"
@@ -40,9 +39,11 @@
 
 namespace katana {
 class Alarm;
-}
+}  // namespace katana
 
 namespace katana::net {
+
+struct Handover;  // handover.hpp
 
 // The counts of a reactor since it was made.
 struct Counters {
@@ -178,7 +179,8 @@ class Reactor : public Executor {
                                       TransformFactory* /*transforms*/ = nullptr) {
     return fail(Code::unsupported, "this reactor cannot open connections");
   }
-  virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
+  // As of the engine: see engine.hpp.
+  virtual Result<void> watch(int fd, engine::Readiness wanted, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;
 
   // One turn: waits at most `wait_max`, then does all work that is due.

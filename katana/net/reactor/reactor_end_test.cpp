@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "katana/net/reactor/handover.hpp"
 #include "katana/net/reactor/reactor_fixture_test.hpp"
 
 namespace katana::net {

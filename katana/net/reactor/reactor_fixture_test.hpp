@@ -187,7 +187,7 @@ class FakeEngine {
     end(link, "reset");
   }
 
-  Result<void> watch(int, engine::Watcher&) { return {}; }
+  Result<void> watch(int, engine::Readiness, engine::Watcher&) { return {}; }
   void unwatch(int) {}
   void wake() noexcept { world_.woken = true; }
 

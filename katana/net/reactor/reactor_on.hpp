@@ -124,8 +124,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   }
   std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
   int socket(engine::Listener listener) const override { return engine_.socket(listener); }
-  Result<void> watch(int fd, engine::Watcher& watcher) override {
-    return engine_.watch(fd, watcher);
+  Result<void> watch(int fd, engine::Readiness wanted, engine::Watcher& watcher) override {
+    return engine_.watch(fd, wanted, watcher);
   }
   void unwatch(int fd) override { engine_.unwatch(fd); }
 

@@ -1,6 +1,7 @@
 // A session replaces another: the bytes, the output, the pauses and the end of both.
 #include <gtest/gtest.h>
 
+#include "katana/net/reactor/handover.hpp"
 #include "katana/net/reactor/reactor_fixture_test.hpp"
 
 namespace katana::net {

@@ -4,6 +4,7 @@
 #include "katana/net/engine/break_cases_test.hpp"
 #include "katana/net/engine/connect_cases_test.hpp"
 #include "katana/net/engine/epoll/epoll_forms_test.hpp"
+#include "katana/net/engine/watch_cases_test.hpp"
 
 namespace katana::engine {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineAccepts, AllForms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineConnects, AllForms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineBreaks, AllForms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineWatches, AllForms, FormNames);
 
 }  // namespace
 }  // namespace katana::engine

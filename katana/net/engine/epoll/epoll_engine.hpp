@@ -36,6 +36,7 @@
 #include "katana/net/engine/clocks.hpp"
 #include "katana/net/engine/engine.hpp"
 #include "katana/net/engine/epoll/rules.hpp"
+#include "katana/net/engine/epoll/watches.hpp"
 #include "katana/net/engine/slot_table.hpp"
 #include "katana/net/engine/sockets.hpp"
 #include "katana/net/engine/system_calls.hpp"
@@ -246,26 +247,11 @@ class EpollEngine {
   }
 
   // Level-triggered in both forms. An Error: epoll does not take the descriptor.
-  Result<void> watch(int fd, Watcher& watcher) {
-    const auto place = std::ranges::find(watchers_, -1, &Watched::fd);
-    const auto index = static_cast<std::uint32_t>(place - watchers_.begin());
-    if (place == watchers_.end()) watchers_.push_back({});
-    watchers_[index] = {fd, &watcher};
-    if (!control(EPOLL_CTL_ADD, fd, EPOLLIN, special(watcher_kind, index))) {
-      watchers_[index] = {};
-      return std::unexpected(system_error("watch a descriptor", errno));
-    }
-    return {};
+  Result<void> watch(int fd, Readiness wanted, Watcher& watcher) {
+    return watches_.set(epoll_, fd, wanted, watcher);
   }
-
-  // REQUIRED before the descriptor is closed; nothing happens if it is not watched.
-  void unwatch(int fd) {
-    for (Watched& each : watchers_) {
-      if (each.fd != fd) continue;
-      control(EPOLL_CTL_DEL, fd, 0, 0);
-      each = {};
-    }
-  }
+  // Takes the descriptor out of the set; nothing happens if it is not watched.
+  void unwatch(int fd) { watches_.remove(epoll_, fd); }
 
   // Wakes by the eventfd; any thread, after start().
   void wake() noexcept {
@@ -326,16 +312,11 @@ class EpollEngine {
     bool peer_speaks_first;
     bool shared;  // with another process: ListenOptions::socket, hand_over()
   };
-  struct Watched {
-    int fd = -1;
-    Watcher* watcher = nullptr;
-  };
 
   // Epoll's user data is generation << 32 | index. Generation 0 is never a link's and marks the
   // special ones.
   static constexpr std::uint32_t listener_kind = 0;
   static constexpr std::uint32_t wake_kind = 1u << 30;
-  static constexpr std::uint32_t watcher_kind = 1u << 31;
   static constexpr std::uint32_t edge_flag = trigger == Trigger::edge ? EPOLLET : 0u;
   static constexpr std::uint32_t receive_interest = EPOLLIN | EPOLLRDHUP | edge_flag;
   static constexpr Duration handshake_grace = milliseconds(100);
@@ -469,7 +450,7 @@ class EpollEngine {
     const Link link{static_cast<std::uint32_t>(event.data.u64),
                     static_cast<std::uint32_t>(event.data.u64 >> 32)};
     if (link.generation == 0) {
-      dispatch_special(link.index);
+      dispatch_special(link.index, event.events);
       return;
     }
     Slot* const slot = find(link);
@@ -493,15 +474,15 @@ class EpollEngine {
     if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) != 0) receive(link, *slot);
   }
 
-  KATANA_RARE void dispatch_special(std::uint32_t index) {
+  KATANA_RARE void dispatch_special(std::uint32_t index, std::uint32_t events) {
     if (index == wake_kind) {
       std::uint64_t count;
       (void)!::read(wake_, &count,
                     sizeof count);  // resets the counter; on_turn() finds posted messages
-    } else if ((index & watcher_kind) == 0) {
+    } else if ((index & EpollWatches::kind) == 0) {
       accepts_due_.push_back(index);
-    } else if (Watcher* const watcher = watchers_[index & ~watcher_kind].watcher) {
-      watcher->on_ready();
+    } else {
+      watches_.ready(index & ~EpollWatches::kind, events);
     }
   }
 
@@ -708,7 +689,7 @@ class EpollEngine {
   bool listeners_closed_ = false;
   Instant closing_at_ = never;
 
-  std::vector<Watched> watchers_;
+  EpollWatches watches_;
   std::array<epoll_event, Decided::events_per_wait_max> events_;
 };
 

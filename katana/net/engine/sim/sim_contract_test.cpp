@@ -456,20 +456,22 @@ TEST(SimContract, links_beyond_the_table_wait_in_the_queue) {
 }
 
 struct CountingWatcher final : Watcher {
-  void on_ready() noexcept override {
+  void on_ready(Readiness ready) noexcept override {
     ++count;
+    told = ready;
     if (action) action();
   }
   int count = 0;
+  Readiness told;  // last
   std::function<void()> action;
 };
 
 TEST_F(CalmTest, a_watcher_is_called_once_for_each_make_ready) {
   CountingWatcher watcher;
   constexpr int fd = 1'000'000;
-  ASSERT_TRUE(server.engine.watch(fd, watcher));
-  EXPECT_EQ(server.engine.watch(fd, watcher).error().code(), Code::already_exists);
-  EXPECT_EQ(server.engine.watch(-1, watcher).error().code(), Code::invalid_argument);
+  ASSERT_TRUE(server.engine.watch(fd, {.read = true}, watcher));
+  EXPECT_EQ(server.engine.watch(-1, {.read = true}, watcher).error().code(),
+            Code::invalid_argument);
   const Instant start = network.now();
   network.make_ready(fd);
   server.engine.turn(seconds(1));
@@ -484,11 +486,50 @@ TEST_F(CalmTest, a_watcher_is_called_once_for_each_make_ready) {
   EXPECT_EQ(watcher.count, 2);
 }
 
+TEST_F(CalmTest, a_watcher_is_told_only_what_it_asks_for) {
+  CountingWatcher first;
+  CountingWatcher second;
+  constexpr int fd = 1'000'000;
+  ASSERT_TRUE(server.engine.watch(fd, {.read = true}, first));
+  network.make_ready(fd, {.write = true});
+  server.engine.turn(milliseconds(1));
+  EXPECT_EQ(first.count, 0);
+  ASSERT_TRUE(server.engine.watch(fd, {.read = true, .write = true}, second));
+  server.engine.turn(milliseconds(1));
+  EXPECT_EQ(second.count, 1);
+  EXPECT_EQ(second.told, Readiness{.write = true});
+  network.make_ready(fd);
+  network.make_ready(fd, {.write = true});
+  server.engine.turn(milliseconds(1));
+  EXPECT_EQ(second.count, 2);
+  EXPECT_EQ(second.told, (Readiness{.read = true, .write = true}));
+  server.engine.turn(milliseconds(1));
+  EXPECT_EQ(second.count, 2);
+  EXPECT_EQ(first.count, 0);
+}
+
+// The first watch that is told ends the other, and watches its descriptor anew for something else.
+TEST_F(CalmTest, an_event_that_is_not_wanted_any_more_is_not_told) {
+  CountingWatcher first;
+  CountingWatcher second;
+  ASSERT_TRUE(server.engine.watch(1'000'000, {.read = true}, first));
+  ASSERT_TRUE(server.engine.watch(1'000'001, {.read = true}, second));
+  first.action = [&] {
+    server.engine.unwatch(1'000'001);
+    ASSERT_TRUE(server.engine.watch(1'000'001, {.write = true}, second));
+  };
+  network.make_ready(1'000'000);
+  network.make_ready(1'000'001);
+  server.engine.turn(milliseconds(1));
+  EXPECT_EQ(first.count, 1);
+  EXPECT_EQ(second.count, 0);
+}
+
 TEST_F(CalmTest, a_watcher_that_another_one_removed_is_not_called) {
   CountingWatcher first;
   CountingWatcher second;
-  ASSERT_TRUE(server.engine.watch(1'000'000, first));
-  ASSERT_TRUE(server.engine.watch(1'000'001, second));
+  ASSERT_TRUE(server.engine.watch(1'000'000, {.read = true}, first));
+  ASSERT_TRUE(server.engine.watch(1'000'001, {.read = true}, second));
   first.action = [&] { server.engine.unwatch(1'000'001); };
   network.make_ready(1'000'000);
   network.make_ready(1'000'001);
@@ -500,16 +541,17 @@ TEST_F(CalmTest, a_watcher_that_another_one_removed_is_not_called) {
 TEST_F(CalmTest, a_real_descriptor_is_watched_when_the_test_says_how_to_ask_for_it) {
   const int fd = ::eventfd(0, EFD_NONBLOCK);
   ASSERT_GE(fd, 0);
-  network.ask_readable_with([](int each) {
+  network.ask_ready_with([](int each, Readiness) {
     pollfd polled{each, POLLIN, 0};
-    return ::poll(&polled, 1, 0) == 1 && (polled.revents & POLLIN) != 0;
+    const bool any = ::poll(&polled, 1, 0) == 1;
+    return Readiness{.read = any && (polled.revents & POLLIN) != 0};
   });
   CountingWatcher watcher;
   watcher.action = [&] {
     std::uint64_t value = 0;
     EXPECT_EQ(::read(fd, &value, sizeof value), ssize_t{sizeof value});
   };
-  ASSERT_TRUE(server.engine.watch(fd, watcher));
+  ASSERT_TRUE(server.engine.watch(fd, {.read = true}, watcher));
   server.engine.turn(milliseconds(1));
   EXPECT_EQ(watcher.count, 0);
   const std::uint64_t one = 1;

@@ -512,14 +512,13 @@ void SimKernel::finish_listeners() {
 
 // ---- descriptors -----------------------------------------------------------------------------
 
-Result<void> SimKernel::watch(int fd, Watcher& watcher) {
+Result<void> SimKernel::watch(int fd, Readiness wanted, Watcher& watcher) {
+  KATANA_REQUIRE(wanted != Readiness{});
   if (fd < 0)
     return fail(Code::invalid_argument, fmt::format("watch descriptor {}: it is none", fd));
-  if (std::ranges::find(watched_, fd, &Watched::fd) != watched_.end()) {
-    return fail(Code::already_exists,
-                fmt::format("watch descriptor {}: it is watched already; unwatch it first", fd));
-  }
-  watched_.push_back({fd, &watcher});
+  const Watched watched = {fd, wanted, &watcher, ++watch_number_};
+  const auto place = std::ranges::find(watched_, fd, &Watched::fd);
+  place == watched_.end() ? watched_.push_back(watched) : void(*place = watched);
   return {};
 }
 

@@ -92,7 +92,7 @@ class SimKernel : public SimHost, private SimEnd {
   void shutdown_send(Link link);
   void close(Link link);
   void reset(Link link);
-  Result<void> watch(int fd, Watcher& watcher);
+  Result<void> watch(int fd, Readiness wanted, Watcher& watcher);
   void unwatch(int fd);
   void wake() noexcept { woken_.store(true, std::memory_order_release); }
   // A turn takes some virtual time even when it does not wait: a loop of turns always makes
@@ -171,7 +171,9 @@ class SimKernel : public SimHost, private SimEnd {
   };
   struct Watched {
     int fd;
+    Readiness wanted;
     Watcher* watcher;
+    std::uint64_t number;  // of the watch; another one of the same descriptor has another
   };
 
   virtual bool sink_accepted(Link link, Listener listener, const PeerEndpoint& peer) = 0;
@@ -253,6 +255,7 @@ class SimKernel : public SimHost, private SimEnd {
   std::uint32_t accept_failures_left_ = 0;
 
   std::vector<Watched> watched_;
+  std::uint64_t watch_number_ = 0;
 };
 
 }  // namespace katana::engine

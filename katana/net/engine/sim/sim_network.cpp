@@ -105,9 +105,27 @@ std::shared_ptr<SimConnection> SimNetwork::attach(int number) {
   return connection;
 }
 
-void SimNetwork::make_ready(int fd) {
+void SimNetwork::make_ready(int fd, Readiness ready) {
   note("make_ready", 0, static_cast<std::uint64_t>(fd));
-  ready_fds_.insert(fd);
+  Readiness& known = ready_fds_[fd];
+  known = {known.read || ready.read, known.write || ready.write};
+}
+
+Readiness SimNetwork::ready_for(int fd, Readiness wanted) const {
+  const auto told = ready_fds_.find(fd);
+  Readiness ready = told == ready_fds_.end() ? Readiness{} : told->second;
+  if (ask_ready_) {
+    const Readiness asked = ask_ready_(fd, wanted);
+    ready = {ready.read || asked.read, ready.write || asked.write};
+  }
+  return {ready.read && wanted.read, ready.write && wanted.write};
+}
+
+void SimNetwork::clear_ready(int fd, Readiness told) {
+  const auto known = ready_fds_.find(fd);
+  if (known == ready_fds_.end()) return;
+  known->second = {known->second.read && !told.read, known->second.write && !told.write};
+  if (known->second == Readiness{}) ready_fds_.erase(known);
 }
 
 void SimNetwork::note(const char* what, std::uint64_t subject, std::uint64_t value) {

@@ -22,6 +22,7 @@
 
 #include "katana/base/values/instant.hpp"
 #include "katana/base/values/random.hpp"
+#include "katana/net/engine/engine.hpp"
 #include "katana/net/engine/sim/sim_faults.hpp"
 
 namespace katana::engine {
@@ -124,13 +125,17 @@ class SimNetwork {
     descriptors_.erase({connection, is_server});
   }
 
-  // The engine that watches `fd` calls its watcher once, in its next turn.
-  void make_ready(int fd);
-  // Sets the function that asks whether a real descriptor is readable (an eventfd, a pipe), as
+  // The engine that watches `fd` for it calls its watcher once, in its next turn.
+  void make_ready(int fd, Readiness ready = {.read = true});
+  // Sets the function that asks what a real descriptor (a socket, an eventfd) is ready for, as
   // poll(2) does without a timeout. The simulation itself makes no system call.
-  void ask_readable_with(std::function<bool(int fd)> readable) { readable_ = std::move(readable); }
-  bool is_ready(int fd) const { return ready_fds_.contains(fd) || (readable_ && readable_(fd)); }
-  void clear_ready(int fd) { ready_fds_.erase(fd); }
+  void ask_ready_with(std::function<Readiness(int fd, Readiness wanted)> ask) {
+    ask_ready_ = std::move(ask);
+  }
+  // The part of `wanted` that the descriptor is ready for.
+  Readiness ready_for(int fd, Readiness wanted) const;
+  // Takes back what make_ready() said.
+  void clear_ready(int fd, Readiness told);
 
   // ---- trace ---------------------------------------------------------------------------------
 
@@ -164,8 +169,8 @@ class SimNetwork {
   std::uint64_t event_number_ = 0;
 
   std::vector<SimHost*> hosts_;
-  std::set<int> ready_fds_;
-  std::function<bool(int fd)> readable_;
+  std::map<int, Readiness> ready_fds_;
+  std::function<Readiness(int fd, Readiness wanted)> ask_ready_;
   std::uint16_t last_port_ = 40'000;
   std::uint64_t connection_number_ = 0;
   Descriptors descriptors_;

@@ -21,8 +21,9 @@ bool SimKernel::has_work() const {
   return woken_.load(std::memory_order_acquire) || !touched_.empty() ||
          first_due_ <= network_.now() || can_finish_listeners() ||
          std::ranges::any_of(listeners_, [this](const auto& each) { return can_accept(each); }) ||
-         std::ranges::any_of(watched_,
-                             [this](const auto& each) { return network_.is_ready(each.fd); });
+         std::ranges::any_of(watched_, [this](const auto& each) {
+           return network_.ready_for(each.fd, each.wanted) != Readiness{};
+         });
 }
 
 void SimKernel::turn(Duration wait_max) {
@@ -66,13 +67,13 @@ void SimKernel::deliver_ready() {
   std::uint64_t position = 0;
   for (const Watched& each : std::vector<Watched>(watched_)) {
     ++position;  // in the trace instead of the descriptor, which differs from run to run
-    // A watcher that ran before may have removed it.
-    const auto place = std::ranges::find(watched_, each.fd, &Watched::fd);
-    if (place == watched_.end() || place->watcher != each.watcher || !network_.is_ready(each.fd))
-      continue;
-    network_.clear_ready(each.fd);
+    // A watcher that ran before may have removed or replaced it.
+    if (std::ranges::find(watched_, each.number, &Watched::number) == watched_.end()) continue;
+    const Readiness ready = network_.ready_for(each.fd, each.wanted);
+    if (ready == Readiness{}) continue;
+    network_.clear_ready(each.fd, ready);
     network_.note("on_ready", 0, position);
-    each.watcher->on_ready();
+    each.watcher->on_ready(ready);
   }
 }
 

@@ -124,6 +124,7 @@ struct UringWaiting {
 struct UringWatched {
   int fd = -1;                   // borrowed; -1: the place is free
   Watcher* watcher = nullptr;    // borrowed; null: unwatched
+  Readiness wanted = {};         // events of the next poll
   std::uint32_t generation = 1;  // tells late completions apart
   bool armed = false;            // a poll is submitted
 };

@@ -4,6 +4,7 @@
 #include "katana/net/engine/connect_cases_test.hpp"
 #include "katana/net/engine/stream_cases_test.hpp"
 #include "katana/net/engine/uring/uring_forms_test.hpp"
+#include "katana/net/engine/watch_cases_test.hpp"
 
 namespace katana::engine {
 namespace {
@@ -12,6 +13,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineStreams, Forms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineAccepts, Forms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineConnects, Forms, FormNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineBreaks, Forms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineWatches, Forms, FormNames);
 
 }  // namespace
 }  // namespace katana::engine

@@ -123,7 +123,9 @@ class UringEngine : public UringAccepting<S> {
   }
 
   // See engine.hpp.
-  Result<void> watch(int fd, Watcher& watcher) { return watches_.add(fd, watcher); }
+  Result<void> watch(int fd, Readiness wanted, Watcher& watcher) {
+    return watches_.set(fd, wanted, watcher, cancels_);
+  }
   void unwatch(int fd) { watches_.remove(fd, cancels_); }  // see engine.hpp
 
   // See engine.hpp; any thread.

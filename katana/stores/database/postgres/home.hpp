@@ -56,7 +56,8 @@ class ReactorHome final : public Home, private engine::Watcher {
     auto poller = Poller::create();
     if (!poller) return std::unexpected(poller.error());
     std::unique_ptr<ReactorHome> home(new ReactorHome(reactor, *std::move(poller)));
-    if (auto watched = reactor.watch(home->poller().descriptor(), *home); !watched) {
+    if (auto watched = reactor.watch(home->poller().descriptor(), {.read = true}, *home);
+        !watched) {
       return std::unexpected(watched.error());
     }
     home->watched_ = true;
@@ -74,7 +75,7 @@ class ReactorHome final : public Home, private engine::Watcher {
  private:
   ReactorHome(net::Reactor& reactor, std::unique_ptr<Poller> poller) noexcept
       : Home(std::move(poller)), reactor_(reactor) {}
-  void on_ready() noexcept override { poller().dispatch(0); }
+  void on_ready(engine::Readiness) noexcept override { poller().dispatch(0); }
 
   net::Reactor& reactor_;
   bool watched_ = false;
