@@ -1,118 +1,20 @@
-// HTTP/2 by prior knowledge; the test is the server, frame by frame.
+// Requests, replies, streams and ends of HTTP/2.
 #include "katana/http/client/http2_driver.hpp"
 
 #include <cerrno>
-#include <map>
-#include <optional>
 #include <random>
-#include <string>
-#include <vector>
 
-#include "katana/http/client/client_fixture_test.hpp"
+#include "katana/http/client/http2_driver_fixture_test.hpp"
 #include "katana/http/client/retry.hpp"
-#include "katana/wire/http2/peer_test.hpp"
 
 namespace katana::client {
 namespace {
 
-using http2::ErrorCode;
-using http2::Fields;
-using http2::frame;
-using http2::FrameType;
 using http2::number;
 using http2::Setting;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-using Frames = std::vector<std::string>;
-
-const std::string home_url = "http://server.test/";
-
-HttpClientOptions http2_options() {
-  HttpClientOptions options = test_options();
-  options.http2 = Http2::prior_knowledge;
-  return options;
-}
-
-std::string code(ErrorCode value) { return number(static_cast<std::uint32_t>(value)); }
-std::string content(std::uint32_t stream, const std::string& text, bool last = false) {
-  return frame(FrameType::data, last ? unsigned{http2::flag_end_stream} : 0u, stream, text);
-}
-
-class Http2DriverTest : public ClientTest {
- protected:
-  explicit Http2DriverTest(const HttpClientOptions& options = http2_options())
-      : ClientTest(options) {}
-  ~Http2DriverTest() override {
-    piece.reset();
-    stream.reset();
-  }
-
-  // The server receives the bytes that are sent on that link, and sends its settings.
-  void greet(std::uint32_t index = 0, const std::string& settings = "") {
-    answer(index);
-    say(index, frame(FrameType::settings, 0, 0, settings) +
-                   frame(FrameType::settings, http2::flag_ack, 0));
-  }
-  std::string head(std::uint32_t index, std::uint32_t id, const Fields& fields, bool last) {
-    const unsigned flags = http2::flag_end_headers | (last ? unsigned{http2::flag_end_stream} : 0u);
-    return frame(FrameType::headers, flags, id, deflaters_[index].block(fields));
-  }
-  std::string reply(std::uint32_t index, std::uint32_t id, const std::string& text = "") {
-    const std::string begin = head(index, id, {{":status", "200"}}, text.empty());
-    return text.empty() ? begin : begin + content(id, text, true);
-  }
-  // The frames that the client has sent since the last call: "HEADERS 1 end".
-  Frames frames(std::uint32_t index = 0) {
-    std::string text = take_sent(index);
-    if (Bytes(text).starts_with(http2::client_preface)) {
-      text.erase(0, http2::client_preface.size());
-    }
-    return http2::describe_all(text);
-  }
-  void cancel(std::uint32_t index, std::uint32_t id, ErrorCode why) {
-    say(index, frame(FrameType::rst_stream, 0, id, code(why)));
-    turn();
-  }
-  void go_away(std::uint32_t index, std::uint32_t last, ErrorCode why = ErrorCode::no_error) {
-    say(index, frame(FrameType::goaway, 0, 0, number(last) + code(why) + "=hunter2"));
-    turn();
-  }
-  Reply& post(const std::string& text = "") {
-    return fetch(Request("POST", home_url).content(text, "text/plain"));
-  }
-  // A connection that has served one request: the next stream is 3.
-  void warm_up() {
-    Reply& first = get();
-    greet();
-    say(0, reply(0, 1));
-    ASSERT_EQ(error_of(first), "status 200");
-    take_sent(0);
-  }
-  void open_stream(std::uint32_t id) {
-    Task<Result<ResponseStream>> opened = http().open(Request(home_url));
-    opened.start();
-    turn();
-    say(0, head(0, id, {{":status", "200"}}, false));
-    stream.emplace(taken(opened));
-  }
-  std::size_t read() {
-    piece.emplace(stream->read());
-    piece->start();
-    turn();
-    turn();
-    if (!piece->done()) return 0;
-    const auto result = piece->result();
-    return result ? result->size() : 0;
-  }
-
-  std::optional<ResponseStream> stream;
-  std::optional<Task<Result<Text>>> piece;
-
- private:
-  std::map<std::uint32_t, http2::Deflater> deflaters_;
-};
 
 // ---- requests and replies ----
 
@@ -503,69 +405,6 @@ TEST_F(Http2DriverTest, without_retries_an_unprocessed_request_fails_and_shows_n
   go_away(0, 0);
   EXPECT_THAT(error_of(asked),
               testing::AllOf(HasSubstr("GOAWAY"), testing::Not(HasSubstr("hunter2"))));
-}
-
-TEST_F(Http2DriverTest, the_code_of_a_goaway_is_told_when_its_connection_ends) {
-  HttpClientOptions options = http2_options();
-  options.retries_max = 0;
-  use(options);
-  Reply& asked = post();
-  greet(0);
-  go_away(0, 1, ErrorCode::enhance_your_calm);
-  close_by_server(0);
-  EXPECT_THAT(error_of(asked), HasSubstr("(GOAWAY, ENHANCE_YOUR_CALM)"));
-  Reply& other = post();
-  greet(1);
-  go_away(1, 1);
-  close_by_server(1);
-  EXPECT_THAT(error_of(other), testing::Not(HasSubstr("GOAWAY")));
-}
-
-TEST_F(Http2DriverTest, a_failure_is_data_loss_or_a_deadline_and_names_the_option_that_helps) {
-  const std::string settings = frame(FrameType::settings, 0, 0);
-  std::string openings = settings + frame(FrameType::headers, 0, 1, "x");
-  for (int count = 0; count < 20; ++count) openings += frame(FrameType::continuation, 0, 1, "x");
-  const auto error_with = [&](const std::string& said) {
-    Reply& asked = get();
-    const auto index = static_cast<std::uint32_t>(links() - 1);
-    answer(index);
-    say(index, said);
-    turn(seconds(30));
-    turn();
-    turn();
-    return asked.done() ? asked.result().error() : Error(Code::internal, "it is not done");
-  };
-  const Error flood = error_with(openings);
-  EXPECT_EQ(flood.code(), Code::data_loss);
-  EXPECT_THAT(flood.describe(), HasSubstr("raise head_bytes_max"));
-  const Error malformed =
-      error_with(settings + frame(FrameType::headers, http2::flag_end_headers, 2, "\x88"));
-  EXPECT_EQ(malformed.code(), Code::data_loss);
-  EXPECT_THAT(malformed.describe(), testing::Not(HasSubstr("raise head_bytes_max")));
-  const Error late = error_with(settings + frame(FrameType::headers, 0, 1, "\x88"));
-  EXPECT_EQ(late.code(), Code::deadline_exceeded) << late.describe();
-}
-
-Task<Result<Text>> read_abc(int& reads) { co_return Text(std::string(++reads == 1 ? "abc" : "")); }
-
-TEST_F(Http2DriverTest, with_expect_the_status_100_alone_lets_the_content_go) {
-  int reads = 0;
-  const auto source = std::make_shared<FunctionSource>([&reads] { return read_abc(reads); });
-  Reply& asked = fetch(Request("PUT", home_url).content(source, "a/b").expect_continue());
-  greet();
-  frames();
-  say(0, head(0, 1, {{":status", "103"}}, false));
-  EXPECT_EQ(reads, 0);
-  say(0, head(0, 1, {{":status", "100"}}, false));
-  say(0, frame(FrameType::window_update, 0, 0, number(1000)) +
-             frame(FrameType::settings, 0, 0, std::string("\0\3\0\0\0\377", 6)));
-  for (int count = 0; count < 6; ++count) turn();
-  EXPECT_EQ(reads, 2) << "the content and its end";
-  std::size_t content_frames = 0;
-  for (const std::string& each : frames()) content_frames += each.starts_with("DATA 1") ? 1 : 0;
-  EXPECT_EQ(content_frames, 2u);
-  say(0, reply(0, 1));
-  EXPECT_EQ(error_of(asked), "status 200");
 }
 
 TEST_F(Http2DriverTest, a_goaway_ends_an_idle_connection) {

@@ -1,4 +1,4 @@
-// State that WebSocket connections share: blocks of output, the observers of failures and ends, and the
+// State that WebSocket connections share: blocks of output, observers of failures and ends, and
 // ids of their requests.
 #include <gtest/gtest.h>
 

@@ -191,8 +191,7 @@ class OidcLoginTest : public ::testing::Test {
       const std::string& target = "/.well-known/openid-configuration") const {
     return std::ranges::count(upstream_->requests(), target, &testing::UpstreamRequest::target);
   }
-  // Logs in with a client of other options or a provider of other metadata, and returns the request for
-  // a token.
+  // Logs in with these options, and returns the request for a token.
   testing::UpstreamRequest token_request(const OidcOptions& how) {
     start(how);
     EXPECT_EQ(come_back(begin()["state"]).status(), 303u);
