@@ -135,7 +135,7 @@ void Cluster::start() {
                             "-D",
                             folder_ + "/data",
                             "-k",
-                            folder_,
+                            folder_ + ",@" + folder_,
                             "-h",
                             "127.0.0.1",
                             "-p",

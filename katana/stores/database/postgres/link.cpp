@@ -1,13 +1,11 @@
 // Bytes of a session: what is received, sent and kept. link_start.cpp has the start.
 #include "katana/stores/database/postgres/link.hpp"
 
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <functional>
 #include <system_error>
 #include <utility>
@@ -15,13 +13,20 @@
 #include "katana/net/engine/sockets.hpp"
 #include "katana/stores/database/postgres/link_tls.hpp"
 #include "katana/stores/database/postgres/opening_link.hpp"
+#include "katana/stores/database/postgres/socket_address.hpp"
 
 namespace katana::database::postgres {
 namespace {
 
 constexpr std::size_t requests_at_first = 8;
-// More encrypted bytes wait for the socket no longer: other links of the thread need blocks, too.
+// More encrypted bytes do not wait for the socket: they would be of no use, and take memory.
 constexpr std::size_t sealed_bytes_max = 64 * 1024;
+
+// The sealed bytes of a link fit into its share of blocks. The first of these may be sent in part,
+// and the last one be begun. A link therefore never waits for the blocks of another one.
+static_assert(sealed_bytes_max + tls::record_bytes_max + 2 * tls::record_overhead_max +
+                  2 * LinkMemory::block_bytes <=
+              LinkMemory::link_blocks * LinkMemory::block_bytes);
 
 bool is_within(Bytes part, const std::string& whole) noexcept {
   return std::less_equal<>()(whole.data(), part.data()) &&
@@ -84,8 +89,7 @@ bool Link::send_once() noexcept {
   if (tls_ != nullptr) {
     seal();
     if (tls_->output().empty()) {
-      send_failed_ = tls_->has_failed();
-      full_ = !send_failed_ && tls_->is_open() && sent_ < output_.size();  // no block was free
+      send_failed_ = tls_->has_failed();  // else the handshake goes on: a block is always free
       return false;
     }
     count = tls_->output().gather(parts);
@@ -231,12 +235,10 @@ std::unique_ptr<CancelKey> Link::cancel_key() const {
   if (key_.empty()) return nullptr;
   if (!socket_path_.empty()) {
     // The server may call the socket by another path, which this process may not have.
-    sockaddr_un path{};
-    path.sun_family = AF_UNIX;
-    if (socket_path_.size() >= sizeof path.sun_path) return nullptr;
-    socket_path_.copy(path.sun_path, socket_path_.size());
-    std::memcpy(&made->address, &path, sizeof path);
-    made->address_bytes = sizeof path;
+    const auto address = unix_address(socket_path_);
+    if (!address) return nullptr;
+    made->address = address->storage;
+    made->address_bytes = address->size;
   } else {
     made->address_bytes = sizeof made->address;
     auto* const address = reinterpret_cast<sockaddr*>(&made->address);

@@ -146,6 +146,7 @@ class Link {
   bool note(std::string why);
   bool note(const protocol::Report& report);
   bool note_refused(const protocol::Report& report);
+  bool may_try_in_clear(const protocol::Report& report) const noexcept;
   void note_setting(Bytes body) noexcept;
   bool read_socket(char* to, std::size_t room, std::size_t& count) noexcept;
   bool receive_sealed() noexcept;

@@ -31,21 +31,28 @@ struct LinkMemory {
   // Bytes that TLS has decrypted.
   char* plain_room() { return room(plain, plain_bytes); }
   // Blocks of bytes that TLS has encrypted.
-  BlockPool& blocks() {
-    if (sealed == nullptr) sealed = std::make_unique<BlockPool>(block_bytes, blocks_max);
-    return *sealed;
+  // A link keeps the pool while it lives, and may have link_blocks of it at once. The pool has as
+  // many for each of its links.
+  std::shared_ptr<BlockPool> blocks() {
+    std::erase_if(sealed, [](const auto& pool) { return pool.use_count() == 1; });
+    for (const std::shared_ptr<BlockPool>& pool : sealed) {
+      if (pool.use_count() <= pool_links_max) return pool;  // one use is that of the list
+    }
+    return sealed.emplace_back(
+        std::make_shared<BlockPool>(block_bytes, link_blocks * pool_links_max));
   }
 
-  // The pool of blocks().
+  // The pools of blocks().
   static constexpr std::size_t block_bytes = 4096;
-  static constexpr std::size_t blocks_max = 4096;
+  static constexpr std::size_t link_blocks = 24;
+  static constexpr long pool_links_max = 64;
 
-  std::unique_ptr<char[]> input = {};      // of input_room()
-  std::unique_ptr<char[]> plain = {};      // of plain_room()
-  std::unique_ptr<BlockPool> sealed = {};  // of blocks()
-  std::string output = {};                 // empty, with room: for the next link that sends
-  std::vector<Bytes> values = {};          // of the row that is read; NULL: without data
-  std::vector<std::string> texts = {};     // of its columns: what decode() writes
+  std::unique_ptr<char[]> input = {};                   // of input_room()
+  std::unique_ptr<char[]> plain = {};                   // of plain_room()
+  std::vector<std::shared_ptr<BlockPool>> sealed = {};  // of blocks()
+  std::string output = {};              // empty, with room: for the next link that sends
+  std::vector<Bytes> values = {};       // of the row that is read; NULL: without data
+  std::vector<std::string> texts = {};  // of its columns: what decode() writes
 
  private:
   static char* room(std::unique_ptr<char[]>& memory, std::size_t bytes) {

@@ -43,9 +43,6 @@ Check check_of(const target::TlsOptions& wanted, const LinkTlsOptions& tls) {
 }
 
 katana::Result<LinkTlsOptions> tls_of(const target::TlsOptions& wanted) {
-  if (!wanted.key_password.empty()) {
-    return refuse("sslpassword", "cannot be used: give a key without a pass phrase");
-  }
   LinkTlsOptions tls;
   tls.mode = mode_of(wanted.mode);
   tls.is_direct = wanted.is_direct;
@@ -62,7 +59,10 @@ katana::Result<LinkTlsOptions> tls_of(const target::TlsOptions& wanted) {
   if (wanted.certificate_use != target::CertificateUse::disable) {
     tls.certificate = path_of(wanted.certificate);
     // A usual key without its certificate has no use.
-    if (!tls.certificate.empty()) tls.key = wanted.key.path;
+    if (!tls.certificate.empty()) {
+      tls.key = wanted.key.path;
+      tls.key_password = wanted.key_password.copy();
+    }
   }
   if (wanted.certificate_use == target::CertificateUse::require) {
     return refuse("sslcertmode",
@@ -125,12 +125,11 @@ void shuffle(std::vector<Target>& targets) {
   }
 }
 
-// Values that change which server is tried, and that the link does not have.
-katana::Result<void> check_servers(const target::Target& wanted) {
-  const bool has_address = std::ranges::any_of(
-      wanted.servers, [](const target::Server& each) { return !each.address.empty(); });
-  if (has_address) return refuse("hostaddr", "is not supported: give the address as the host");
-  return {};
+// The addresses of servers are members of the hosts, which a parameter cannot replace.
+katana::Result<void> check_servers(const Options& options) {
+  const auto is_address = [](const auto& each) { return each.first == "hostaddr"; };
+  if (std::ranges::none_of(options.parameters, is_address)) return {};
+  return refuse("hostaddr", "is not one of the parameters: it is Host::address");
 }
 
 }  // namespace
@@ -138,7 +137,7 @@ katana::Result<void> check_servers(const target::Target& wanted) {
 katana::Result<LinkOptions> link_options(const Options& options, std::vector<Target> targets,
                                          const std::string& password) {
   KATANA_TRY(const target::Target wanted, target_of(options, password, target::system_sources()));
-  KATANA_TRY_DONE(check_servers(wanted));
+  KATANA_TRY_DONE(check_servers(options));
   LinkOptions made;
   made.targets = std::move(targets);
   set_ports(options, wanted.servers, made.targets);

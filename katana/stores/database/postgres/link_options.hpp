@@ -42,6 +42,7 @@ struct LinkTlsOptions {
   std::string authorities = {};  // a file of PEM; empty: those of the system
   std::string certificate = {};  // of the client, a file of PEM; empty: none
   std::string key = {};          // of the certificate, a file of PEM
+  SecretText key_password = {};  // of an encrypted key
   std::string revoked = {};      // certificates that do not count any more: a file of PEM
   std::string revoked_dir = {};  // the same as a folder, by hashes
 };

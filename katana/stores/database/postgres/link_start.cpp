@@ -15,6 +15,7 @@
 #include "katana/stores/database/postgres/link.hpp"
 #include "katana/stores/database/postgres/link_tls.hpp"
 #include "katana/stores/database/postgres/opening_link.hpp"
+#include "katana/stores/database/postgres/socket_address.hpp"
 
 namespace katana::database::postgres {
 namespace {
@@ -44,6 +45,18 @@ void set_probes(int socket, const TcpProbes& probes) noexcept {
   if (probes.idle_s > 0) set_number(socket, IPPROTO_TCP, TCP_KEEPIDLE, probes.idle_s);
   if (probes.interval_s > 0) set_number(socket, IPPROTO_TCP, TCP_KEEPINTVL, probes.interval_s);
   if (probes.count > 0) set_number(socket, IPPROTO_TCP, TCP_KEEPCNT, probes.count);
+}
+
+katana::Result<int> connect_socket(const Target& target) {
+  const bool is_local = target.address.empty();
+  if (is_local && target.name.starts_with('@')) {
+    return connect_to(unix_address(path_of(target)), place_of(target));
+  }
+  if (target.address.find('%') != std::string::npos) {
+    return connect_to(zoned_address(target.address, target.port), place_of(target));
+  }
+  return engine::open_connection({.address = is_local ? path_of(target) : target.address,
+                                  .port = is_local ? std::uint16_t{0} : target.port});
 }
 
 std::string refusal_text(protocol::Refusal refusal) {
@@ -81,8 +94,21 @@ bool Link::note(const protocol::Report& report) {
   return false;
 }
 
+// As libpq does with `prefer`, if the server refuses TLS by its pg_hba.conf. A proof of the
+// password that was sent within TLS is not sent again without it.
+bool Link::may_try_in_clear(const protocol::Report& report) const noexcept {
+  const OpeningLink& start = *start_;
+  return report.sqlstate == "28000" && tls_ != nullptr && !start.has_answered &&
+         start.options.tls.mode == Mode::preferred &&
+         start.options.binding != protocol::ChannelBinding::required;
+}
+
 // A wrong password is the same for each server, and each try counts as a failed login.
 bool Link::note_refused(const protocol::Report& report) {
+  if (may_try_in_clear(report)) {
+    start_->tries_in_clear = true;
+    --start_->target;
+  }
   if (report.sqlstate == "28P01" && start_->options.target_passwords.empty()) {
     start_->target = start_->options.targets.size();
     start_->takes_any = true;
@@ -116,6 +142,7 @@ void Link::try_next() noexcept {
       start.takes_any = true;
       start.target = 0;
     }
+    start.is_clear = std::exchange(start.tries_in_clear, false);
     if (open(start.options.targets[start.target++])) return;
   }
   failed_ = true;
@@ -124,11 +151,10 @@ void Link::try_next() noexcept {
 bool Link::open(const Target& target) {
   start_->host = place_of(target);
   server_ = fmt::format("{} {} {}", target.name, target.address, target.port);
-  if (target.name.starts_with('@')) return note("a socket without a path is not supported");
+  start_->has_answered = false;
   const bool is_local = target.address.empty();
   socket_path_ = is_local ? path_of(target) : std::string();
-  auto opened = engine::open_connection({.address = is_local ? path_of(target) : target.address,
-                                         .port = is_local ? std::uint16_t{0} : target.port});
+  auto opened = connect_socket(target);
   if (!opened) {  // it names the place
     if (!problem_.text.empty()) problem_.text += "; ";
     problem_.text += opened.error().message();
@@ -284,6 +310,7 @@ bool Link::answer() {
     for (const std::string& each : options.warnings) why += "; " + each;
     return note(std::move(why));
   }
+  start_->has_answered = true;
   switch (start_->startup->answer(password, *this)) {
     case protocol::Submitted::ok: return true;
     case protocol::Submitted::password_form:

@@ -41,12 +41,16 @@ class PostgresLink : public testing::Test {
     write("data/server.key", shown.key_text());
     write("data/server.crt", shown.certificate_text());
     write("data/pg_hba.conf",
+          "hostssl all clear 127.0.0.1/32 reject\n"
           "local all all trust\nhost all katana 127.0.0.1/32 trust\n"
           "host all old 127.0.0.1/32 md5\nhost all plain 127.0.0.1/32 password\n"
           "host all all 127.0.0.1/32 scram-sha-256\n");
     (void)cluster_->ask("ALTER SYSTEM SET ssl = on");
+    (void)cluster_->ask("ALTER SYSTEM SET ssl_ca_file = '" + file("authority.pem") + "'");
     (void)cluster_->ask("SELECT pg_reload_conf()");
     (void)cluster_->ask("CREATE ROLE app LOGIN PASSWORD 'pw'");
+    (void)cluster_->ask("CREATE ROLE clear LOGIN PASSWORD 'pw'");
+    (void)cluster_->ask("CREATE ROLE locked NOLOGIN PASSWORD 'pw'");
     (void)cluster_->ask("CREATE ROLE plain LOGIN PASSWORD 'pw'");
     (void)cluster_->ask("CREATE ROLE reader LOGIN PASSWORD 'pw'");
     (void)cluster_->ask("ALTER ROLE reader SET default_transaction_read_only = on");
@@ -162,6 +166,76 @@ TEST_F(PostgresLink, a_server_without_tls_is_taken_only_where_sslmode_allows_it)
   EXPECT_EQ(open({tcp()}, {{"sslmode", "disable"}}), "");
   EXPECT_FALSE(link_->is_encrypted());
   EXPECT_EQ(open({local()}, {{"sslmode", "verify-full"}}), "") << "a Unix socket has no TLS";
+}
+
+TEST_F(PostgresLink, a_server_that_refuses_tls_is_asked_again_without_it_as_sslmode_allows) {
+  EXPECT_EQ(open({tcp()}, {{"sslmode", "prefer"}}, "clear"), "");
+  EXPECT_FALSE(link_->is_encrypted());
+  EXPECT_EQ(ask("SELECT 7"), "7");
+  EXPECT_THAT(open({tcp()}, {{"sslmode", "require"}}, "clear"), HasSubstr("28000"));
+  EXPECT_EQ(link_->problem().state, "28000");
+  EXPECT_THAT(open({tcp()}, {{"channel_binding", "require"}}, "clear"), HasSubstr("28000"));
+  // The second attempt is the last one.
+  EXPECT_THAT(open({tcp()}, {}, "clear", "wrong"), AllOf(HasSubstr("28000"), HasSubstr("28P01")));
+}
+
+TEST_F(PostgresLink, a_proof_of_the_password_that_was_sent_with_tls_is_not_sent_without_it) {
+  const std::string why = open({tcp()}, {{"sslmode", "prefer"}}, "locked");
+  const std::size_t first = why.find("28000");
+  ASSERT_NE(first, why.npos) << why;
+  EXPECT_EQ(why.find("28000", first + 1), why.npos) << why;
+}
+
+TEST_F(PostgresLink, the_certificate_of_the_client_may_have_an_encrypted_key) {
+  const tls::TestCertificate client({"client"}, false, authority_.get());
+  write("client.pem", client.certificate_text());
+  write("client.key.pem", tls::TestCertificate::text_of([&](BIO* to) {
+          PEM_write_bio_PrivateKey(to, client.key.get(), EVP_aes_256_cbc(), nullptr, 0, nullptr,
+                                   const_cast<char*>("a phrase"));
+        }));
+  const std::string asked =
+      "SELECT (client_serial IS NOT NULL)::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+  const Parameters shown = {
+      {"sslmode", "require"}, {"sslcert", file("client.pem")}, {"sslkey", file("client.key.pem")}};
+  const auto with = [&](const std::string& phrase) {
+    Parameters all = shown;
+    all.emplace_back("sslpassword", phrase);
+    return all;
+  };
+  ASSERT_EQ(open({tcp()}, with("a phrase")), "");
+  EXPECT_EQ(ask(asked), "true");
+  EXPECT_THAT(open({tcp()}, with("another")),
+              AllOf(HasSubstr("client.key.pem"), HasSubstr("sslpassword")));
+  EXPECT_THAT(open({tcp()}, with("another")), testing::Not(HasSubstr("another")));
+  EXPECT_THAT(open({tcp()}, shown), HasSubstr("pass phrase"));
+  // A key that is not encrypted needs none, and takes one.
+  write("client.key.pem", client.key_text());
+  ASSERT_EQ(open({tcp()}, with("another")), "");
+  EXPECT_EQ(ask(asked), "true");
+  ASSERT_EQ(open({tcp()}, {{"sslmode", "require"}}), "");
+  EXPECT_EQ(ask(asked), "false");
+}
+
+TEST_F(PostgresLink, an_abstract_unix_socket_is_connected_to_and_its_statements_are_cancelled) {
+  const Target abstract{"@" + cluster_->folder(), cluster_->port(), ""};
+  ASSERT_EQ(open({abstract}, {{"sslmode", "verify-full"}}), "") << "a Unix socket has no TLS";
+  EXPECT_EQ(ask("SELECT 7"), "7");
+  const auto key = link_->cancel_key();
+  ASSERT_NE(key, nullptr);
+  EXPECT_EQ(link_->machine().query("SELECT pg_sleep(60)", *link_), protocol::Submitted::ok);
+  link_->flush();
+  while (cluster_->ask("SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)' "
+                       "AND state = 'active'") != "1") {
+  }
+  EXPECT_TRUE(send_cancel_request(*key));
+  protocol::Step step = next();
+  while (step.event != protocol::Event::error && step.event != protocol::Event::refused) {
+    step = next();
+  }
+  ASSERT_EQ(step.event, protocol::Event::error);
+  EXPECT_EQ(protocol::report_of(step.body).sqlstate, "57014");
+  EXPECT_THAT(open({{"@/nowhere", 5432, ""}}), HasSubstr("@/nowhere"));
+  EXPECT_THAT(open({{"@" + std::string(200, 'x'), 5432, ""}}), HasSubstr("no address"));
 }
 
 TEST_F(PostgresLink, scram_is_bound_to_the_certificate_that_was_shown) {

@@ -1,10 +1,14 @@
 #include "katana/stores/database/postgres/link_tls.hpp"
 
 #include <fmt/format.h>
+#include <openssl/bio.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/x509.h>
 
 #include <array>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 namespace katana::database::postgres {
@@ -22,6 +26,42 @@ tls::ClientTlsOptions client_options(const LinkTlsOptions& options) {
   made.certificate.key_file = options.key;
   made.protocols = {std::string(protocol::alpn_name)};
   return made;
+}
+
+int give_pass_phrase(char* to, int room, int, void* given) {
+  const Bytes phrase = static_cast<const SecretText*>(given)->reveal();
+  if (phrase.size() > static_cast<std::size_t>(room)) return -1;
+  phrase.copy(to, phrase.size());
+  return static_cast<int>(phrase.size());
+}
+
+// Replaces the name of the key's file by the key, if there is a pass phrase.
+katana::Result<void> decrypt_key(tls::Certificate& certificate, const LinkTlsOptions& options) {
+  if (options.key_password.empty() || certificate.key_file.empty()) return {};
+  const auto refuse = [&](std::string_view what) {
+    return katana::fail(Code::invalid_argument,
+                        fmt::format("private key '{}' {}", options.key, what));
+  };
+  const std::unique_ptr<BIO, decltype(&BIO_free)> file(BIO_new_file(options.key.c_str(), "r"),
+                                                       &BIO_free);
+  if (file == nullptr) return refuse("cannot be read: " + tls::last_error());
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      PEM_read_bio_PrivateKey(file.get(), nullptr, give_pass_phrase,
+                              const_cast<SecretText*>(&options.key_password)),
+      &EVP_PKEY_free);
+  if (key == nullptr) {
+    return refuse("cannot be read with the pass phrase of sslpassword: " + tls::last_error());
+  }
+  const std::unique_ptr<BIO, decltype(&BIO_free)> text(BIO_new(BIO_s_secmem()), &BIO_free);
+  char* bytes = nullptr;
+  if (text == nullptr ||
+      PEM_write_bio_PrivateKey(text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    return refuse("cannot be kept: " + tls::last_error());
+  }
+  const long size = BIO_get_mem_data(text.get(), &bytes);
+  certificate.key_text.assign(bytes, static_cast<std::size_t>(size));
+  certificate.key_file.clear();
+  return {};
 }
 
 // Certificates that their authority has revoked.
@@ -46,13 +86,19 @@ katana::Result<void> set_revoked(SSL_CTX& context, const LinkTlsOptions& options
 }  // namespace
 
 katana::Result<std::unique_ptr<LinkTls>> LinkTls::make(const LinkTlsOptions& options,
-                                                       const std::string& host, BlockPool& blocks) {
-  auto context = tls::ClientContext::make(client_options(options));
+                                                       const std::string& host,
+                                                       std::shared_ptr<BlockPool> blocks) {
+  tls::ClientTlsOptions wanted = client_options(options);
+  if (const auto read = decrypt_key(wanted.certificate, options); !read) {
+    return std::unexpected(read.error());
+  }
+  auto context = tls::ClientContext::make(wanted);
+  erase_secret(wanted.certificate.key_text);
   if (!context) return std::unexpected(context.error());
   SSL_CTX& shared = (*context)->get();  // of this session alone
   if (options.is_1_2_only) SSL_CTX_set_max_proto_version(&shared, TLS1_2_VERSION);
   if (auto set = set_revoked(shared, options); !set) return std::unexpected(set.error());
-  std::unique_ptr<LinkTls> made(new LinkTls(*std::move(context), host, blocks));
+  std::unique_ptr<LinkTls> made(new LinkTls(*std::move(context), host, std::move(blocks)));
   bool good = made->machine_.valid();
   if (good && options.check == LinkTlsOptions::Check::name) {
     good = made->machine_.expect_name(host.c_str());

@@ -1,7 +1,7 @@
 // LinkTls: TLS of one session of PostgreSQL, as a function of bytes.
 //
 // Owns       its machine, and the context that was made for it.
-// Borrows    blocks for what it encrypts.
+// Shares     the pool of blocks for what it encrypts.
 // Thread     one at a time.
 // Allocates  by OpenSSL, and blocks.
 // Fails      make() names the file. Later has_failed() is true, and problem() has the reason.
@@ -27,7 +27,8 @@ class LinkTls {
  public:
   // `host`: the name whose certificate is wanted. Reads the files of the options.
   static katana::Result<std::unique_ptr<LinkTls>> make(const LinkTlsOptions& options,
-                                                       const std::string& host, BlockPool& blocks);
+                                                       const std::string& host,
+                                                       std::shared_ptr<BlockPool> blocks);
 
   // Takes all of `input`, and writes plaintext to `plain`. Returns how many bytes those are.
   // REQUIRES room for the input and a record.
@@ -49,15 +50,17 @@ class LinkTls {
 
  private:
   LinkTls(std::shared_ptr<const tls::ClientContext> context, std::string host,
-          BlockPool& blocks) noexcept
+          std::shared_ptr<BlockPool> blocks) noexcept
       : context_(std::move(context)),
         host_(std::move(host)),
-        output_(blocks),
+        blocks_(std::move(blocks)),
+        output_(*blocks_),
         machine_(context_->get(), tls::Side::client) {}
 
   const std::shared_ptr<const tls::ClientContext> context_;
   const std::string host_;
   std::string end_point_;  // of facts()
+  const std::shared_ptr<BlockPool> blocks_;
   Outbox output_;
   tls::Machine machine_;
 };

@@ -30,7 +30,9 @@ struct OpeningLink {
   Phase phase = Phase::starting;  // of that server
   std::optional<protocol::Startup> startup;          // its machine
   std::vector<protocol::StartupParameter> settings;  // views of those of the options
-  bool is_clear = false;                             // in the clear, because the server has no TLS
+  bool is_clear = false;        // in the clear, because the server has no TLS, or refuses it
+  bool tries_in_clear = false;  // of the next attempt: it is in the clear
+  bool has_answered = false;    // a password, or a proof of it, was sent to that server
 };
 
 }  // namespace katana::database::postgres

@@ -66,7 +66,7 @@ katana::Result<Host> host_of(std::string_view text) {
   }
   auto decoded = percent_decoded(name);
   if (!decoded) return wrong("has a host that is not percent-encoded well");
-  host.name = decoded->empty() ? "localhost" : *std::move(decoded);
+  host.name = *std::move(decoded);
   if (port.empty()) return host;
   const char* const end = port.data() + port.size();
   const auto [behind, failure] = std::from_chars(port.data() + 1, end, host.port);
@@ -79,8 +79,8 @@ katana::Result<Host> host_of(std::string_view text) {
 // The keywords that are members of Options, or would take the session out of the driver's hands.
 // link_options() judges the values of the others.
 bool is_keyword(std::string_view name) noexcept {
-  static constexpr std::array<std::string_view, 6> taken = {
-      "hostaddr", "passfile", "service", "options", "client_encoding", "replication"};
+  static constexpr std::array<std::string_view, 5> taken = {"passfile", "service", "options",
+                                                            "client_encoding", "replication"};
   if (std::ranges::find(taken, name) != taken.end()) return false;
   return name == "requiressl" || target::find_keyword(name).has_value();
 }
@@ -115,6 +115,33 @@ katana::Result<void> add_parameter(Options& options, std::string_view text) {
     return wrong(fmt::format("has the unknown parameter '{}'", *name));
   else
     options.parameters.emplace_back(*name, *std::move(value));
+  return {};
+}
+
+// hostaddr: one address for each host. A host without a name is called like its address, which TLS
+// then checks; without an address it is "localhost".
+katana::Result<void> finish_hosts(Options& options) {
+  const auto given = std::ranges::find(options.parameters, "hostaddr",
+                                       &std::pair<std::string, std::string>::first);
+  if (given != options.parameters.end()) {
+    const std::string list = given->second;
+    options.parameters.erase(given);
+    std::vector<std::string> parts;
+    (void)for_each_part(list, ',', [&](std::string_view each) -> katana::Result<void> {
+      parts.emplace_back(each);
+      return {};
+    });
+    const bool has_name = options.hosts.size() > 1 || !options.hosts.front().name.empty();
+    if (!has_name) options.hosts.resize(parts.size(), options.hosts.front());
+    if (parts.size() != options.hosts.size()) {
+      return wrong(fmt::format("has {} addresses in hostaddr for {} hosts", parts.size(),
+                               options.hosts.size()));
+    }
+    for (std::size_t at = 0; at < parts.size(); ++at) options.hosts[at].address = parts[at];
+  }
+  for (Host& host : options.hosts) {
+    if (host.name.empty()) host.name = host.address.empty() ? "localhost" : host.address;
+  }
   return {};
 }
 
@@ -166,10 +193,12 @@ katana::Result<Options> Options::from_url(std::string_view url) {
         return {};
       });
   if (!hosts) return std::unexpected(hosts.error());
-  if (query.empty()) return options;
-  const auto added = for_each_part(
-      query, '&', [&](std::string_view each) { return add_parameter(options, each); });
+  const auto added = query.empty() ? katana::Result<void>()
+                                   : for_each_part(query, '&', [&](std::string_view each) {
+                                       return add_parameter(options, each);
+                                     });
   if (!added) return std::unexpected(added.error());
+  if (const auto good = finish_hosts(options); !good) return std::unexpected(good.error());
   return options;
 }
 

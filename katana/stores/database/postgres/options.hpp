@@ -27,8 +27,12 @@ namespace katana::database::postgres {
 
 // One server of a URL that may name several.
 struct Host {
-  std::string name;           // a name, a numeric address, or the folder of a Unix socket
+  // A name, a numeric address, or the folder of a Unix socket. A '@' in front of the folder: an
+  // abstract socket.
+  std::string name;
   std::uint16_t port = 5432;  // also part of the name of a Unix socket
+  // A numeric address (hostaddr): the name is not looked up, but TLS checks it. Empty: none.
+  std::string address = {};
 };
 
 // Members with their default in limits.hpp are explained there.

@@ -24,14 +24,19 @@ constexpr std::array<std::pair<Keyword, std::string_view>, 4> own_defaults = {
 void add_hosts(target::Settings& settings, const Options& options) {
   std::string names;
   std::string ports;
+  std::string addresses;
+  bool has_address = false;
   for (const Host& host : options.hosts) {
     const char* const comma = &host != options.hosts.data() ? "," : "";
     names += comma + host.name;
     ports += comma + std::to_string(host.port);
+    addresses += comma + host.address;
+    has_address = has_address || !host.address.empty();
   }
   settings.set(Keyword::host, names, Origin::connection_string);
   settings.set(Keyword::port, ports, Origin::connection_string);
-  settings.set(Keyword::hostaddr, "", Origin::connection_string);
+  settings.set(Keyword::hostaddr, has_address ? addresses : std::string(),
+               Origin::connection_string);
 }
 
 }  // namespace

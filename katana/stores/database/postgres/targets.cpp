@@ -23,8 +23,13 @@ bool needs_no_look_up(const std::string& name) noexcept {
 
 katana::Result<std::vector<Target>> targets_of(const Host& host) {
   std::vector<Target> targets;
+  if (!host.address.empty()) {
+    targets.push_back({host.name, host.port, host.address});
+    return targets;
+  }
   if (needs_no_look_up(host.name)) {
-    targets.push_back({host.name, host.port, host.name.starts_with('/') ? "" : host.name});
+    const bool is_socket = host.name.starts_with('/') || host.name.starts_with('@');
+    targets.push_back({host.name, host.port, is_socket ? "" : host.name});
     return targets;
   }
   addrinfo hints{};
