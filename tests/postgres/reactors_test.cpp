@@ -23,6 +23,13 @@
 #include "katana/stores/database/postgres/postgres.hpp"
 
 namespace katana::database::postgres {
+
+struct Wide {
+  int id = 0;
+  std::string text;
+};
+KATANA_DESCRIBE(Wide, id, text)
+
 namespace {
 
 struct Epoll {
@@ -39,7 +46,11 @@ class ReactorThread {
   using Body = std::function<Task<void>()>;
 
   explicit ReactorThread(Body body) : thread_([this, body = std::move(body)] { run(body); }) {}
-  ~ReactorThread() { thread_.join(); }
+  ~ReactorThread() { join(); }
+  // Returns when the reactor has ended.
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
 
  private:
   void run(const Body& body) {
@@ -229,6 +240,64 @@ TYPED_TEST(PostgresReactors, a_reactor_that_ends_gives_its_connections_back) {
   }
   EXPECT_EQ(this->finished_.load(), 6);
   EXPECT_LE(this->db().statistics().readers, 1u) << "that of the backend's own thread";
+}
+
+// More rows than the sockets hold. The reader pauses while the socket has some, and no later event
+// tells them.
+TYPED_TEST(PostgresReactors, a_stream_whose_reader_pauses_goes_on_with_the_next_row) {
+  this->open(4);
+  constexpr int count = 3000;
+  int next = 1;
+  ReactorThread<TypeParam> reactor([&]() -> Task<void> {
+    auto rows = this->db().template stream<Wide>(
+        "SELECT g AS id, repeat('x', 1000) AS text FROM generate_series(1, $1::int) AS g", count);
+    for (;; ++next) {
+      const auto row = co_await rows.next();
+      EXPECT_TRUE(row) << row.error().describe();
+      if (!row || !*row) break;
+      EXPECT_EQ((*row)->id, next);
+      if (next % 100 != 0) continue;
+      const auto beside = co_await this->db().template query_one<int>("SELECT 1");
+      EXPECT_TRUE(beside) << beside.error().describe();
+    }
+  });
+  reactor.join();
+  EXPECT_EQ(next, count + 1);
+}
+
+TYPED_TEST(PostgresReactors, a_value_that_the_socket_does_not_take_at_once_arrives_whole) {
+  this->open(4);
+  const std::string much(4 * 1024 * 1024, 'x');
+  bool arrived = false;
+  ReactorThread<TypeParam> reactor([&]() -> Task<void> {
+    for (int round = 0; round < 3; ++round) {
+      const auto size = co_await this->db().template query_one<std::int64_t>(
+          "SELECT length($1::text)::int8", much);
+      EXPECT_TRUE(size) << size.error().describe();
+      arrived = size && *size && **size == static_cast<std::int64_t>(much.size());
+      if (!arrived) co_return;
+    }
+  });
+  reactor.join();
+  EXPECT_TRUE(arrived);
+}
+
+TYPED_TEST(PostgresReactors, the_server_loses_the_connections_of_a_reactor_that_ends) {
+  this->open(4);
+  ReactorThread<TypeParam> reactor([this]() -> Task<void> {
+    auto rows = this->db().template stream<int>("SELECT generate_series(1, 1000000)");
+    EXPECT_TRUE(co_await rows.next());
+    EXPECT_TRUE(co_await this->db().execute("SELECT 1"));
+  });
+  reactor.join();  // with a paused stream, and an idle connection
+  const std::string question =
+      "SELECT count(*) <= 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
+      "pg_backend_pid()";
+  std::string answer;
+  for (int tries = 0; tries < 2000 && answer != "t"; ++tries) {
+    answer = Cluster::shared().ask(question, this->options_.database);
+  }
+  EXPECT_EQ(answer, "t") << "that of the backend's own thread is left";
 }
 
 TYPED_TEST(PostgresReactors, plain_reads_of_a_turn_share_a_sync) {

@@ -47,7 +47,7 @@ std::unique_ptr<Connection> Connection::begin(ConnectionOwner& owner, Home& home
     return nullptr;
   }
   made->connect_by = home.now() + options.connect_timeout;
-  made->watch(made->link_.wants_read(), made->link_.wants_write());
+  made->watch({made->link_.wants_read(), made->link_.wants_write()});
   return made;
 }
 
@@ -61,30 +61,24 @@ Connection::Connection(ConnectionOwner& owner, Home& home, const Options& option
 Connection::~Connection() { unwatch(); }
 
 void Connection::unwatch() noexcept {
-  const int socket = std::exchange(socket_, -1);
-  // -1 for a socket that is closed: its number may belong to another file.
-  home_.poller().unwatch(socket == link_.socket() ? socket : -1, *this);
+  if (socket_ >= 0) home_.unwatch(std::exchange(socket_, -1));
+  wanted_ = {};
 }
 
-void Connection::watch(bool read, bool write) noexcept {
-  const int socket = link_.socket();
-  if (socket == socket_ && read == watches_read_ && write == watches_write_ &&
-      stage_ != Stage::connecting) {
-    return;
-  }
-  socket_ = socket;
-  watches_read_ = read;
-  watches_write_ = write;
-  if (socket < 0) return home_.poller().unwatch(-1, *this);
-  if (const auto watched = home_.poller().watch(socket, read, write, *this); !watched) {
+// A socket of which nothing is wanted is not watched: not even its failure would be of use.
+void Connection::watch(engine::Readiness wanted) noexcept {
+  if (wanted == wanted_ || stage_ == Stage::lost) return;
+  if (wanted == engine::Readiness{}) return unwatch();
+  socket_ = link_.socket();
+  wanted_ = wanted;
+  if (const auto watched = home_.watch(socket_, wanted, *this); !watched) {
     lose(Kind::unavailable, watched.error().message());
   }
 }
 
-void Connection::on_socket(bool readable) noexcept {
-  if (stage_ == Stage::lost) return;
+void Connection::on_ready(engine::Readiness ready) noexcept {
   if (stage_ == Stage::connecting) return advance_opening();
-  if (readable) receive();
+  if (ready.read) receive();
   if (stage_ == Stage::streaming) read_stream();
   if (stage_ == Stage::lost) return;
   advance();
@@ -92,11 +86,11 @@ void Connection::on_socket(bool readable) noexcept {
 }
 
 void Connection::advance_opening() noexcept {
+  unwatch();  // an attempt that fails closes its socket, and the next one may get its number
   link_.advance();
   if (link_.has_failed()) return lose(Kind::unavailable, link_.problem().text);
-  if (link_.is_opening()) return watch(link_.wants_read(), link_.wants_write());
-  watch(true, link_.wants_write());
-  if (stage_ == Stage::lost) return;
+  watch({link_.wants_read(), link_.wants_write()});
+  if (link_.is_opening() || stage_ == Stage::lost) return;
   stage_ = Stage::open;
   connect_by = never;
   owner_.on_opened(*this);

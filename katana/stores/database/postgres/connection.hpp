@@ -123,7 +123,7 @@ using Units = std::list<Unit>;
 // up by at most a quarter: calls with about the same deadline then need no SET between them.
 std::int64_t server_timeout_ms(Duration left) noexcept;
 
-class Connection final : private SocketWatcher {
+class Connection final : private engine::Watcher {
  public:
   // Begins to connect. Null with a reason in `why`: it failed at once.
   static std::unique_ptr<Connection> begin(ConnectionOwner& owner, Home& home,
@@ -213,7 +213,7 @@ class Connection final : private SocketWatcher {
 
   enum class Sent : std::uint8_t { yes, waits, dropped };
 
-  void on_socket(bool readable) noexcept override;
+  void on_ready(engine::Readiness ready) noexcept override;
   void advance_opening() noexcept;
   void receive() noexcept;
   void read_events();
@@ -278,7 +278,7 @@ class Connection final : private SocketWatcher {
   void flush() noexcept;
   // The number of the last request that was written.
   std::uint64_t last_request() const noexcept { return link_.machine().next_request() - 1; }
-  void watch(bool read, bool write) noexcept;
+  void watch(engine::Readiness wanted) noexcept;
   void unwatch() noexcept;
   void advance_stream();
   void start_stream(Prepared& prepared);
@@ -306,9 +306,8 @@ class Connection final : private SocketWatcher {
   const Options& options_;
   Link link_;
   Stage stage_ = Stage::connecting;
-  int socket_ = -1;             // watched
-  bool watches_read_ = false;   // of socket_
-  bool watches_write_ = false;  // likewise
+  int socket_ = -1;           // watched; -1: none
+  engine::Readiness wanted_;  // of socket_
   bool advancing_ = false;
   Instant front_at_ = {};    // when what is first in order became so
   bool fatal_seen_ = false;  // the server ended the session: what follows was not begun

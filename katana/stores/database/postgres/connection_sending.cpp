@@ -363,7 +363,7 @@ void Connection::flush() noexcept {
   // A server that cannot send its notices stops reading: they are taken while the socket is full.
   const bool reads = stage_ != Stage::streaming ||
                      (stream_work_ != nullptr && (copy_ != Copy::in || link_.wants_write()));
-  watch(reads, link_.wants_write());
+  watch({reads, link_.wants_write()});
 }
 
 // ---- streams

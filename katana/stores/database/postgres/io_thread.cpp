@@ -1,35 +1,47 @@
 #include "katana/stores/database/postgres/io_thread.hpp"
 
 #include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 
-#include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/system/quiet_thread.hpp"
+#include "katana/net/engine/epoll/epoll_engine.hpp"
 
 namespace katana::database::postgres {
 
+// The engine, and the sink that it has to have: without links it is never called.
+struct IoThread::Waiter {
+  bool on_accepted(engine::Link, engine::Listener, const engine::PeerEndpoint&) { return false; }
+  void on_bytes(engine::Link, Bytes) {}
+  void on_sent(engine::Link, std::size_t) {}
+  void on_closed(engine::Link, engine::Closed) {}
+  void on_accept_failed(engine::AcceptFailure) {}
+  void on_turn(Instant) {}
+
+  engine::EpollLevelEngine<Waiter> engine{{.links_max = 1, .receive_bytes_max = 1}, *this};
+};
+
 katana::Result<std::unique_ptr<IoThread>> IoThread::create() {
-  auto poller = Poller::create();
-  if (!poller) return std::unexpected(poller.error());
-  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake < 0) return katana::fail(Code::unavailable, "no descriptor is left for an eventfd");
-  std::unique_ptr<IoThread> made(new IoThread(*std::move(poller), wake));
-  if (auto watched = made->poller().watch(wake, true, false, *made); !watched) {
-    return std::unexpected(watched.error());
-  }
-  return made;
+  auto waiter = std::make_unique<Waiter>();
+  if (auto started = waiter->engine.start(); !started) return std::unexpected(started.error());
+  return std::unique_ptr<IoThread>(new IoThread(std::move(waiter)));
 }
 
-IoThread::IoThread(std::unique_ptr<Poller> poller, int wake) noexcept
-    : Home(std::move(poller)), wake_(wake), now_(monotonic_now()), timers_(now_) {}
+IoThread::IoThread(std::unique_ptr<Waiter> waiter) noexcept
+    : waiter_(std::move(waiter)), timers_(waiter_->engine.now()) {}
 
 IoThread::~IoThread() {
   if (thread_.joinable()) stop([] {});
-  ::close(wake_);
 }
+
+Instant IoThread::now() const noexcept { return waiter_->engine.now(); }
+
+katana::Result<void> IoThread::watch(int socket, engine::Readiness wanted,
+                                     engine::Watcher& watcher) {
+  return waiter_->engine.watch(socket, wanted, watcher);
+}
+
+void IoThread::unwatch(int socket) { waiter_->engine.unwatch(socket); }
 
 void IoThread::start() {
   thread_ = quiet_thread([this] { run(); });
@@ -39,15 +51,13 @@ void IoThread::start() {
 void IoThread::stop(std::function<void()> last) {
   last_ = std::move(last);
   stopping_.store(true, std::memory_order_release);
-  const std::uint64_t one = 1;
-  (void)!::write(wake_, &one, sizeof one);  // only a full counter fails, which wakes as well
+  waiter_->engine.wake();
   thread_.join();
 }
 
 void IoThread::post(Message& message) noexcept {
   if (mailbox_.post(message)) {
-    const std::uint64_t one = 1;
-    (void)!::write(wake_, &one, sizeof one);  // as above
+    waiter_->engine.wake();
     // release: the sender's last touch of this executor; see run().
     posts_done_.fetch_add(1, std::memory_order_release);
   }
@@ -70,18 +80,15 @@ void IoThread::run() noexcept {
 }
 
 void IoThread::turn(bool waits) noexcept {
-  now_ = monotonic_now();
-  int timeout_ms = waits ? -1 : 1;
+  constexpr Duration longest = seconds(60);
+  Duration wait = waits ? longest : milliseconds(1);
   if (first_deferred_ != nullptr || mailbox_.has_messages()) {
-    timeout_ms = 0;
+    wait = Duration{};
   } else if (const Instant next = timers_.next(); waits && next != never) {
-    constexpr std::int64_t longest_ms = 60'000;
-    timeout_ms =
-        static_cast<int>(std::clamp<std::int64_t>((next - now_).count_ms() + 1, 0, longest_ms));
+    wait = std::clamp(next - waiter_->engine.read_clock(), Duration{}, longest);
   }
-  poller().dispatch(timeout_ms);
-  now_ = monotonic_now();
-  timers_.advance(now_);
+  waiter_->engine.turn(wait);
+  timers_.advance(now());
   run_messages();
   while (Message* const message = first_deferred_) {
     first_deferred_ = message->next;
@@ -99,11 +106,6 @@ void IoThread::run_messages() noexcept {
     message->run(*message);
     message = next;
   }
-}
-
-void IoThread::on_socket(bool) noexcept {
-  std::uint64_t count = 0;
-  (void)!::read(wake_, &count, sizeof count);  // nothing to read is no failure
 }
 
 }  // namespace katana::database::postgres

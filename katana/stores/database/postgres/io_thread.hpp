@@ -1,10 +1,10 @@
 // IoThread: a Home with its own thread. It serves callers that have no reactor, and keeps
 // a connection that shows the database's health.
 //
-// Owns       its thread, mailbox and timers.
+// Owns       its thread, mailbox, timers, and an engine for its sockets, which has no links.
 // Thread     create(), stop() and the destructor: one; post() any; the rest its own.
 // Allocates  at its creation.
-// Fails      create() returns the reason.
+// Fails      create() returns the reason: no descriptor is left.
 // Invariant  stop() returns when every message that was expected has run.
 #pragma once
 
@@ -18,9 +18,9 @@
 
 namespace katana::database::postgres {
 
-class IoThread final : public Home, public Executor, private SocketWatcher {
+class IoThread final : public Home, public Executor {
  public:
-  // Does not begin the thread: start() does. Fails if epoll or eventfd has no descriptor left.
+  // Does not begin the thread: start() does.
   static katana::Result<std::unique_ptr<IoThread>> create();
   ~IoThread() override;
 
@@ -30,20 +30,22 @@ class IoThread final : public Home, public Executor, private SocketWatcher {
 
   void post(Message& message) noexcept override;
   Executor& executor() noexcept override { return *this; }
-  Instant now() const noexcept override { return now_; }
+  Instant now() const noexcept override;
   net::TimerWheel& timers() noexcept override { return timers_; }
   void defer(Message& message) noexcept override;
+  katana::Result<void> watch(int socket, engine::Readiness wanted,
+                             engine::Watcher& watcher) override;
+  void unwatch(int socket) override;
 
  private:
-  IoThread(std::unique_ptr<Poller> poller, int wake) noexcept;
+  struct Waiter;
+  explicit IoThread(std::unique_ptr<Waiter> waiter) noexcept;
   void run() noexcept;
   void turn(bool waits) noexcept;
   void run_messages() noexcept;
-  void on_socket(bool readable) noexcept override;
 
-  const int wake_;  // an eventfd
+  const std::unique_ptr<Waiter> waiter_;
   Mailbox mailbox_;
-  Instant now_;
   net::TimerWheel timers_;
   Message* first_deferred_ = nullptr;
   Message** deferred_end_ = &first_deferred_;

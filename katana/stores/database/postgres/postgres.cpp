@@ -53,10 +53,9 @@ ConnectionPool* Postgres::pool_here() noexcept {
   if (reactor == nullptr || Executor::current() != reactor) return nullptr;
   if (auto* const found = reactor->attached(shared_.get()))
     return static_cast<ConnectionPool*>(found);
-  auto home = ReactorHome::create(*reactor);
-  if (!home) return nullptr;  // no descriptor is left: the backend's own thread has its own
-  Home& lent = **home;
-  auto made = std::make_unique<ConnectionPool>(shared_, *std::move(home), lent, false);
+  auto home = std::make_unique<ReactorHome>(*reactor);
+  Home& lent = *home;
+  auto made = std::make_unique<ConnectionPool>(shared_, std::move(home), lent, false);
   ConnectionPool* const pool = made.get();
   reactor->attach(shared_.get(), std::move(made));
   return pool;
