@@ -19,8 +19,8 @@ namespace katana::database::postgres {
 
 // An address for connect(2).
 struct SocketAddress {
-  sockaddr_storage storage = {};
-  socklen_t size = 0;  // of the storage
+  sockaddr_storage storage = {};  // of a Unix socket, or of IPv6
+  socklen_t size = 0;             // of what is used of it
 };
 
 // The address of a Unix socket. A '@' in front: an abstract one, which is in no folder.
