@@ -114,7 +114,7 @@ void Planner::check_route(OperationPlan& plan) {
   std::string words = mark != std::string::npos
                           ? fmt::format("the path '{}' has a '{}'", path, path[mark])
                           : fmt::format("the path '{}': {}", path, taken.error().describe());
-  // What stands behind a '#' is no part of a request (RFC 9110 §7.1): no client can ask for it.
+  // The part behind a '#' belongs to no request (RFC 9110 §7.1): no client can ask for it.
   const bool is_never_asked = mark != std::string::npos && path[mark] == '#';
   if (options_.allow_partial || is_never_asked) {
     problems_.warning(operation.location, std::move(words) + ": the server leaves it out");
