@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "katana/base/coroutine/activity.hpp"
+#include "katana/base/coroutine/needs_co_await.hpp"
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/system/check.hpp"
 
@@ -103,7 +104,7 @@ class TaskResult<void> : public TaskPromiseBase {
 }  // namespace detail
 
 template <class T>
-class [[nodiscard]] Task {
+class [[nodiscard]] Task : public NeedsCoAwait {
  public:
   struct promise_type : detail::TaskResult<T> {
     template <class... Parameters>

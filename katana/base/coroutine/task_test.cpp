@@ -347,6 +347,27 @@ Compiled compile_coroutine(const std::string& parameters) {
       parameters + ") { co_return 0; }\n");
 }
 
+TEST(Task, a_result_that_was_not_awaited_is_told_with_the_remedy) {
+  if (compiler().empty()) GTEST_SKIP() << "no compiler is installed here";
+  const auto compile_use = [](const std::string& use) {
+    return compile(
+        "#include <expected>\n#include <string>\n#include \"katana/base/coroutine/task.hpp\"\n"
+        "struct User { int id; };\n"
+        "katana::Task<std::expected<User, std::string>> find();\n"
+        "katana::Task<int> use() { auto user = " +
+        use + " co_return 0; }\n");
+  };
+  EXPECT_TRUE(compile_use("co_await find(); if (!user || user->id == 0) co_return 1;").good);
+  for (const char* const use :
+       {"if (!user) co_return 1;", "if (user) co_return 1;", "co_return user->id;", "(void)*user;",
+        "(void)user.value();", "(void)user.error();"}) {
+    const Compiled refused = compile_use(std::string("find(); ") + use);
+    EXPECT_FALSE(refused.good) << use;
+    EXPECT_NE(refused.output.find("write co_await before the call"), std::string::npos)
+        << refused.output;
+  }
+}
+
 TEST(Task, a_coroutine_that_takes_a_borrowed_view_does_not_compile) {
   if (compiler().empty()) GTEST_SKIP() << "no compiler is installed here";
   // The same source with owned parameters compiles: the borrowed ones are the reason of the

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/coroutine/needs_co_await.hpp"
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/system/check.hpp"
 #include "katana/base/system/misuse.hpp"
@@ -179,7 +180,7 @@ class Waiter {
 }  // namespace detail
 
 template <class Shape, std::size_t count = 0, std::size_t text_count = 0>
-class [[nodiscard]] Call {
+class [[nodiscard]] Call : public NeedsCoAwait {
  public:
   using Value = typename Shape::Value;  // what co_await returns, in a Result
 

@@ -54,9 +54,10 @@ struct Line {
 
 constexpr const char* any = "error";
 constexpr const char* wrong_count = "the_statement_has_more_or_fewer_parameters";
+constexpr const char* no_await = "write co_await before the call";
 constexpr const char* no_number = "parameters_are_numbered_as_in_dollar_1";
 
-constexpr std::array<Line, 19> lines = {{
+constexpr std::array<Line, 21> lines = {{
     {"(void)co_await db.query_one<std::int64_t>(by_id, id);", nullptr},
     {"(void)co_await db.execute(\"UPDATE t SET v = $2 WHERE id = $1\", id, input);", nullptr},
     {"(void)co_await db.execute(input);", any},
@@ -77,6 +78,8 @@ constexpr std::array<Line, 19> lines = {{
     {"(void)co_await db.execute(\"SELECT $1\", std::uint64_t{1});",
      "this type is no SQL parameter"},
     {"auto call = db.execute(\"SELECT $1\", input + \"!\"); (void)co_await call;", any},
+    {"auto call = db.execute(\"DELETE FROM t\"); if (!call) co_return;", no_await},
+    {"auto call = db.query_one<int>(\"SELECT 1\"); (void)*call; co_return;", no_await},
 }};
 
 TEST(SqlCompiler, statements_are_literals_and_their_parameters_are_counted) {
