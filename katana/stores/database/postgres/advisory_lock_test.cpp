@@ -81,8 +81,10 @@ TEST_F(PostgresTest, a_deadline_stops_the_statement_at_the_server_too) {
     auto transaction = co_await db().begin();
     EXPECT_TRUE(transaction);
     // A minute, of which a busy machine may take some seconds before the statement is sent.
-    const auto set = co_await transaction->within(seconds(60)).query_one<int>(
-        "SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout'");
+    const auto set =
+        co_await transaction->within(seconds(60))
+            .query_one<int>(
+                "SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout'");
     EXPECT_TRUE(set && *set) << "set for this call";
     if (set && *set) {
       EXPECT_GE(**set, 30'000);
