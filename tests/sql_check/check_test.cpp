@@ -231,6 +231,50 @@ TEST(SqlCheck, a_server_that_is_named_is_asked_and_left_unchanged) {
   EXPECT_EQ(left->at(0).at(0), "0");
 }
 
+// Migrations of a test, in a folder of their own.
+class MigratedCheck : public testing::Test {
+ protected:
+  MigratedCheck() {
+    fs::remove_all(migrations_);
+    fs::create_directories(migrations_);
+    target_.migrations["postgres"] = migrations_;
+  }
+  ~MigratedCheck() override { fs::remove_all(migrations_); }
+  void add(const char* file, const char* text) { std::ofstream(migrations_ / file) << text; }
+  std::string said(const CheckOptions& options = {}) {
+    const auto report = check(target_, options);
+    return report ? "good" : report.error().message();
+  }
+
+  const fs::path migrations_ = fs::path(testing::TempDir()) / "katana_sql_check_migrations";
+  Target target_ = target_of("postgres", "postgres", postgres_checked);
+};
+
+// A value of an enum may be used after a commit only, and a table that is named with its schema is
+// looked for there.
+TEST_F(MigratedCheck, migrations_that_the_program_applies_are_applied) {
+  add("0001_a.sql", "CREATE TYPE k AS ENUM ('a'); CREATE TABLE public.t (x k);");
+  add("0002_b.sql", "ALTER TYPE k ADD VALUE 'b';");
+  add("0003_c.sql", "CREATE INDEX i ON public.t (x) WHERE x = 'b'; SET search_path = '';");
+  add("0004_d.sql", "CREATE TABLE u (id int);");
+  EXPECT_EQ(said(), "good");
+}
+
+TEST_F(MigratedCheck, one_that_fails_is_named_with_its_line) {
+  add("0001_a.sql", "CREATE TABLE t (id int);\nSELECT nothing;");
+  EXPECT_THAT(said(), testing::AllOf(HasSubstr("0001_a.sql, line 2"), HasSubstr("nothing")));
+}
+
+TEST_F(MigratedCheck, what_a_named_server_cannot_try_in_a_transaction_says_the_remedy) {
+  const auto server = PostgresServer::start();
+  ASSERT_TRUE(server) << server.error().describe();
+  const database::postgres::Options where = (*server)->options();
+  add("0001_a.sql", "CREATE TABLE t (id int); CREATE INDEX i ON public.t (id);");
+  EXPECT_THAT(said({.database = fmt::format("postgresql://{}@/{}?host={}", where.user,
+                                            where.database, where.hosts[0].name)}),
+              testing::AllOf(HasSubstr("0001_a.sql"), HasSubstr("Without --database")));
+}
+
 TEST(SqlCheck, a_server_that_is_not_there_is_named) {
   const auto report = check(target_of("postgres", "postgres", postgres_checked),
                             {.database = "postgresql://ada:secret@127.0.0.1:1/shop"});

@@ -7,6 +7,7 @@
 
 #include "katana/base/system/propagate.hpp"
 #include "katana/stores/database/postgres/blocking_session.hpp"
+#include "katana/stores/database/postgres/migrate.hpp"
 #include "katana/stores/database/postgres/statement_text.hpp"
 #include "katana/stores/database/postgres/types.hpp"
 #include "katana_tool/sql/dialect.hpp"
@@ -70,8 +71,9 @@ class PostgresDialect final : public Dialect {
   Result<Rows> ask(const std::string& text) { return session_.ask(text); }
   std::string why(const Error& error) const { return message_of(session_, error); }
 
-  // A transaction that nothing commits, with a schema that is the first to be searched.
-  Result<void> set_up(const std::vector<database::Migration>& migrations) {
+  // On the server of somebody: a transaction that nothing commits, with a schema that is the first
+  // to be searched.
+  Result<void> apply_unseen(const std::vector<database::Migration>& migrations) {
     const auto begun = ask(
         "BEGIN; CREATE SCHEMA katana_sql_check; SET LOCAL search_path = katana_sql_check, public");
     if (!begun) {
@@ -81,7 +83,10 @@ class PostgresDialect final : public Dialect {
     for (const database::Migration& each : migrations) {
       if (const auto applied = ask(each.text); !applied) {
         return fail(Code::invalid_argument,
-                    fmt::format("migration '{}' fails: {}", each.file, why(applied.error())));
+                    fmt::format("migration '{}' fails in a schema and a transaction of the check: "
+                                "{}. Without --database it is applied to a server of its own, as "
+                                "the program does",
+                                each.file, why(applied.error())));
       }
       if (!session_.in_transaction()) {
         return fail(
@@ -91,8 +96,13 @@ class PostgresDialect final : public Dialect {
                         each.file));
       }
     }
+    return {};
+  }
+
+  // Once the migrations are applied, and the first schema has their tables.
+  Result<void> prepare_check() {
     const auto planned =
-        ask("SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan");
+        ask("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; BEGIN");
     if (!planned) return fail(Code::unavailable, why(planned.error()));
     return read_catalog();
   }
@@ -122,8 +132,9 @@ class PostgresDialect final : public Dialect {
     const auto rows =
         ask("SELECT c.oid, c.relname, a.attnum, a.attname, a.atttypid, a.attnotnull, c.relkind "
             "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
-            "WHERE c.relnamespace = 'katana_sql_check'::regnamespace AND a.attnum > 0 "
-            "AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') "
+            "WHERE c.relnamespace = current_schema()::regnamespace AND a.attnum > 0 "
+            "AND c.relname <> 'katana_migrations' AND NOT a.attisdropped AND c.relkind IN ('r', "
+            "'p', 'v', 'm', 'f') "
             "ORDER BY c.relname, a.attnum");
     if (!rows) return fail(Code::unavailable, why(rows.error()));
     catalog_.language = Language::postgres;
@@ -267,12 +278,23 @@ Result<std::unique_ptr<Dialect>> open_postgres(const std::vector<database::Migra
   if (url.empty()) {
     KATANA_TRY(server, PostgresServer::start());
     options = server->options();
+    // As the program applies them: into the schema that they name, each with its commits.
+    if (const auto applied = database::postgres::migrate(options, {.bundled = migrations});
+        !applied) {
+      return fail(Code::invalid_argument,
+                  fmt::format("the migrations fail: {}", applied.error().message()));
+    }
   } else {
     KATANA_TRY(options, database::postgres::Options::from_url(url));
   }
   KATANA_TRY(auto session, BlockingSession::connect(options, {}));
   auto made = std::make_unique<PostgresDialect>(std::move(server), std::move(session));
-  if (auto done = made->set_up(migrations); !done) return std::unexpected(done.error());
+  if (!url.empty()) {
+    if (auto applied = made->apply_unseen(migrations); !applied) {
+      return std::unexpected(applied.error());
+    }
+  }
+  if (auto done = made->prepare_check(); !done) return std::unexpected(done.error());
   return made;
 }
 
