@@ -67,8 +67,8 @@ Json<PricedItems> first_items(std::span<const Item> items, std::int64_t orders) 
   return {.value = {.items = std::move(priced), .count = items.size()}};
 }
 
-// The longest delay that may be asked for: more would only hold a connection.
-constexpr std::uint32_t delay_ms_max = 60'000;
+// The longest delay that may be asked for: a handler has 30 s.
+constexpr std::uint32_t delay_ms_max = 25'000;
 
 // Answers when the time is over. Other requests of the reactor go on meanwhile.
 Task<Reply> delayed(Path<std::uint32_t> ms) {

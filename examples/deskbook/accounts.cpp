@@ -51,18 +51,26 @@ Result<std::unique_ptr<Door>> make_door(config::Config<Settings>& config) {
   return door;
 }
 
+// An address as it is stored: its spellings are one account, also for the throttle.
+std::string folded(std::string email) {
+  for (char& c : email) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return email;
+}
+
 // The account, if the password is right. It takes as long for an address that has none.
 Task<Answer<Account>> checked(Credentials given, Request request, Inject<Door> door, Db db) {
   const auto peer = request.client().address();
   const std::string address = peer ? std::string(Bytes(peer->to_text())) : "local";
+  const std::string email = folded(given.email);
   const Instant now = net::Reactor::current()->now();
-  if (door->throttle.begin(given.email, address, now) > Duration{}) {
-    co_return std::unexpected(problem(429, "Too many attempts. Try again later."));
+  if (const Duration wait = door->throttle.begin(email, address, now); wait > Duration{}) {
+    co_return std::unexpected(problem(429, "Too many attempts. Try again later.")
+                                  .with("Retry-After", std::to_string(1 + wait.count_ms() / 1000)));
   }
   KATANA_CO_TRY(auto account,
                 co_await db->query_one<Account>("SELECT id, name, password, role FROM people "
-                                                "WHERE lower(email) = lower($1)",
-                                                given.email));
+                                                "WHERE email = $1",
+                                                email));
   std::optional<std::string> stored;
   if (account) stored = account->password;
   KATANA_CO_TRY(const auto verdict,
@@ -70,7 +78,7 @@ Task<Answer<Account>> checked(Credentials given, Request request, Inject<Door> d
   if (!verdict.right) {
     co_return std::unexpected(unauthenticated("Cookie", "Address or password is wrong."));
   }
-  door->throttle.succeeded(given.email, address);
+  door->throttle.succeeded(email, address);
   co_return *std::move(account);
 }
 
@@ -116,8 +124,8 @@ Task<Answer<Json<auth::IssuedToken>>> issue_token(Json<Credentials> given, Reque
 Task<Answer<Reply>> add_person(Json<NewPerson> given, Inject<Door> door, Db db) {
   KATANA_CO_TRY(const std::string hash, co_await door->hasher->hash(SecretText(given->password)));
   KATANA_CO_TRY_DONE(co_await db->execute(
-      "INSERT INTO people (email, name, role, password) VALUES ($1, $2, $3, $4)", given->email,
-      given->name, given->role, hash));
+      "INSERT INTO people (email, name, role, password) VALUES ($1, $2, $3, $4)",
+      folded(given->email), given->name, given->role, hash));
   co_return Reply(201);
 }
 
@@ -160,7 +168,7 @@ Task<Result<void>> make_first_account(const registry::Services& services) {
   KATANA_CO_TRY_DONE(co_await services.get<database::Database>().execute(
       "INSERT INTO people (email, name, role, password) SELECT $1, $1, 'administrator', $2 "
       "WHERE NOT EXISTS (SELECT 1 FROM people) ON CONFLICT DO NOTHING",
-      first.email, first.password));
+      folded(first.email), first.password));
   co_return Result<void>();
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "katana/passwords.hpp"
@@ -77,7 +79,7 @@ class DeskbookTest : public ::testing::Test {
     return app_.post("/api/bookings", booking(desk, from, until), who);
   }
 
-  const std::string photos_ = ::testing::TempDir() + "deskbook-photos";
+  const std::string photos_ = fmt::format("{}deskbook-{}", ::testing::TempDir(), ::getpid());
   katana::testing::TemporaryPostgres database_{options().migrations};
   katana::testing::TestApplication app_{
       options(),
@@ -138,11 +140,13 @@ TEST_F(DeskbookTest, a_change_needs_the_version_that_it_changes) {
 TEST_F(DeskbookTest, events_come_of_the_floors_that_are_asked_for_and_of_own_bookings) {
   auto of_ann = app_.events("/api/events?floor=3", ann_);
   auto of_bob = app_.events("/api/events", bob_);
-  book(bob_, 3, 9, 12);
-  book(ann_, 1, 9, 12);
+  book(bob_, 3, 1, 2);
+  book(ann_, 1, 1, 2);
   EXPECT_TRUE(of_ann.next()->data.find(R"("desk":"3-A")") != std::string::npos);
   EXPECT_TRUE(of_bob.next()->data.find(R"("desk":"4-A")") != std::string::npos);
-  app_.post("/api/bookings/2/check-in", "", ann_);
+  EXPECT_EQ(app_.post("/api/bookings/2/check-in", "", ann_).status(), 409u) << "too early";
+  app_.advance(seconds(46 * 60));
+  EXPECT_EQ(app_.post("/api/bookings/2/check-in", "", ann_).status(), 200u);
   EXPECT_EQ(of_ann.next()->name, "booked");  // her own, once more
   EXPECT_EQ(of_ann.next()->name, "checked_in");
 }
@@ -156,7 +160,25 @@ TEST_F(DeskbookTest, a_desk_without_a_check_in_is_released) {
   app_.advance(seconds(17 * 60));
   EXPECT_TRUE(has(app_.get("/api/bookings/1", ann_), R"("state":"released")"));
   EXPECT_TRUE(has(app_.get("/api/bookings/2", ann_), R"("state":"checked_in")"));
-  EXPECT_EQ(book(ann_, 1, 1, 2).status(), 201u);
+  EXPECT_EQ(book(ann_, 1, 1, 2).status(), 422u) << "it has begun";
+  EXPECT_EQ(book(ann_, 1, 2, 3).status(), 201u);
+  const TestFields any_version = with(ann_, "If-Match", "*");
+  EXPECT_EQ(app_.patch("/api/bookings/1", R"({"note":"x"})", any_version).status(), 409u);
+}
+
+TEST_F(DeskbookTest, guesses_of_a_password_are_limited_however_the_address_is_written) {
+  unsigned status = 0;
+  for (int guess = 0; guess < 40 && status != 429; ++guess) {
+    const char* const address = guess % 2 == 0 ? "ann@example.org" : "Ann@Example.ORG";
+    status = app_.post("/api/tokens",
+                       fmt::format(R"({{"email":"{}","password":"guess{}"}})", address, guess))
+                 .status();
+  }
+  EXPECT_EQ(status, 429u);
+  const TestReply other =
+      app_.post("/api/tokens", R"({"email":"aNN@example.org","password":"password"})");
+  EXPECT_EQ(other.status(), 429u);
+  EXPECT_TRUE(other.header("retry-after"));
 }
 
 TEST_F(DeskbookTest, a_file_of_desks_is_taken_whole_or_not_at_all) {

@@ -15,7 +15,7 @@ from redis_process import SECONDS_MAX, Redis
 
 PROGRAM = "deskbook"
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples/deskbook"
-LINES_MAX = 798
+LINES_MAX = 828
 ADMINISTRATOR = {"email": "admin@example.org", "password": "password"}
 BROWSER = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
 

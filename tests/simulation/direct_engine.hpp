@@ -76,7 +76,7 @@ class DirectEngine {
   void shutdown_send(engine::Link) {}
   void close(engine::Link) {}
   void reset(engine::Link) {}
-  Result<void> watch(int, engine::Watcher&) { return {}; }
+  Result<void> watch(int, engine::Readiness, engine::Watcher&) { return {}; }
   void unwatch(int) {}
   void wake() {}
   void turn(Duration wait_max) {

@@ -243,7 +243,7 @@ class MigratedCheck : public testing::Test {
   void add(const char* file, const char* text) { std::ofstream(migrations_ / file) << text; }
   std::string said(const CheckOptions& options = {}) {
     const auto report = check(target_, options);
-    return report ? "good" : report.error().message();
+    return report ? "good" : std::string(report.error().message());
   }
 
   const fs::path migrations_ = fs::path(testing::TempDir()) / "katana_sql_check_migrations";

@@ -1,11 +1,10 @@
 CREATE TYPE role AS ENUM ('member', 'administrator');
 CREATE TABLE people (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  email TEXT NOT NULL,
+  email TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   role role NOT NULL,
   password TEXT NOT NULL);
-CREATE UNIQUE INDEX people_by_email ON people (lower(email));
 
 CREATE TABLE desks (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

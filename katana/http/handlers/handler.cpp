@@ -353,6 +353,11 @@ void PendingStream::finish() noexcept {
   }
   if (begun_) {
     end();
+  } else if (reply_) {
+    // Sending destroys this object: copies keep both until then.
+    const std::optional<Request> request = std::move(request_);
+    Reply reply = *std::move(reply_);
+    send_reply(exchange_, route_, request ? &request->view() : nullptr, std::move(reply));
   } else {
     fail();
   }

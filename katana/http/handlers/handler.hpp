@@ -302,6 +302,8 @@ class PendingStream final : public Stream {
   PendingStream(session::Exchange& exchange, const Route& route)
       : Stream(exchange, !route.middleware.empty()), route_(route) {}
   void run(const RequestView& request, const Suspended& suspended, Task<void> task) noexcept;
+  // The one reply of a handler that reads the body in pieces. It is sent at the end of the task.
+  void keep(Reply reply) noexcept { reply_.emplace(std::move(reply)); }
   std::size_t held_bytes() const noexcept override { return Stream::held_bytes() + bytes_; }
   // Decodes the body if the route says so and the coding of the request is known.
   void decode_content(const http::Head& head);
@@ -315,14 +317,14 @@ class PendingStream final : public Stream {
   const Route& route_;
   std::size_t bytes_ = 0;           // of its parameters, and of the request
   std::optional<Request> request_;  // for the middleware and the page of an error
+  std::optional<Reply> reply_;
   std::optional<Task<void>> task_;
 };
 
-// Sends the reply of a handler that reads the body in pieces.
+// Keeps the reply of a handler that reads the body in pieces.
 template <class R>
-Task<void> answer_with(ReplyWriter writer, Task<R> handler) {
-  Reply reply = ToReply<R>::make(co_await std::move(handler));
-  co_await send(writer, std::move(reply));
+Task<void> answer_with(PendingStream& stream, Task<R> handler) {
+  stream.keep(ToReply<R>::make(co_await std::move(handler)));
 }
 
 template <class F>
@@ -355,7 +357,8 @@ class StreamHandler final : public Handler {
           if constexpr (std::same_as<Return, Task<void>>) {
             stream->run(request, suspended, std::move(task));
           } else {
-            stream->run(request, suspended, answer_with(ReplyWriter(*stream), std::move(task)));
+            const DeadlineScope time(exchange.handler_due());
+            stream->run(request, suspended, answer_with(*stream, std::move(task)));
           }
         },
         [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });

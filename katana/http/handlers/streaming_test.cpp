@@ -79,6 +79,22 @@ TEST_F(StreamingTest, a_handler_reads_in_pieces_and_answers_with_one_reply) {
   EXPECT_TRUE(exchange_->completed);
 }
 
+TEST_F(StreamingTest, the_one_reply_of_such_a_handler_is_that_of_middleware_too) {
+  const auto handler = [](ContentReader content) -> Task<Reply> {
+    for (Text piece = co_await content.read(); !piece.empty(); piece = co_await content.read()) {
+    }
+    co_return Reply::text("all is read");
+  };
+  Middleware middleware;
+  middleware.after = [](const RequestView&, Reply& reply) {
+    reply.set_content(Text(std::string(reply.content()) + ", and seen"));
+  };
+  route(handler, middleware);
+  begin();
+  exchange_->streamed("x", true);
+  EXPECT_EQ(exchange_->content_sent, "all is read, and seen");
+}
+
 TEST_F(StreamingTest, such_a_handler_that_throws_is_answered_with_500) {
   route([](ContentReader content) -> Task<Reply> {
     const Text piece = co_await content.read();

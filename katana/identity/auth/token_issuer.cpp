@@ -29,9 +29,12 @@ Result<std::unique_ptr<TokenIssuer>> TokenIssuer::make(TokenIssuerOptions option
   if (options.issuer.empty()) {
     return fail(Code::invalid_argument, "TokenIssuerOptions::issuer is empty: name the program");
   }
-  const std::string secret = options.secret ? *options.secret : random_octets(random_secret_bytes);
+  std::string secret = options.secret ? *options.secret : random_octets(random_secret_bytes);
+  if (options.secret) erase_secret(*options.secret);
   options.secret.reset();
-  KATANA_TRY(auto key, jose::SigningKey::from_secret(jose::Algorithm::hs256, secret));
+  auto made = jose::SigningKey::from_secret(jose::Algorithm::hs256, secret);
+  erase_secret(secret);
+  KATANA_TRY(auto key, std::move(made));
   return std::unique_ptr<TokenIssuer>(new TokenIssuer(std::move(options), std::move(key)));
 }
 

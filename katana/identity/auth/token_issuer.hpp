@@ -15,7 +15,8 @@
 // Thread     any: it does not change.
 // Allocates  as jose::sign_jwt() and auth::bearer().
 // Fails      make() for a secret that is shorter than 32 bytes or looks like a password.
-// Invariant  bearer() takes only tokens of this key and of this issuer, until they expire.
+// Invariant  bearer() takes only tokens of this key and of this issuer, until 30 s behind their end
+//            (TokenRules::leeway).
 #pragma once
 
 #include <memory>

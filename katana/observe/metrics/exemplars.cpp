@@ -7,8 +7,10 @@ namespace katana::metrics {
 void Exemplars::put(std::size_t bucket, const Exemplar& exemplar) noexcept {
   Slot& slot = slots_[bucket];
   std::uint32_t sequence = slot.sequence.load(std::memory_order_relaxed);
+  // acquire: these words come behind those of the thread that wrote before
   if ((sequence & 1) != 0 ||
-      !slot.sequence.compare_exchange_strong(sequence, sequence + 1, std::memory_order_relaxed)) {
+      !slot.sequence.compare_exchange_strong(sequence, sequence + 1, std::memory_order_acquire,
+                                             std::memory_order_relaxed)) {
     return;
   }
   const std::array<std::uint64_t, words> content{

@@ -34,8 +34,10 @@ TEST(Exemplars, of_threads_that_write_at_once_one_is_read_whole) {
     }
     --writing;
   };
-  std::thread one(write, 1), two(write, 1'000'000);
-  while (writing > 0) {
+  std::jthread one(write, 1), two(write, 1'000'000);
+  bool is_last = false;
+  while (!is_last) {
+    is_last = writing == 0;
     const auto read = exemplars.get(0);
     if (!read) continue;
     ASSERT_EQ(read->trace_low, read->trace_high);
@@ -43,8 +45,6 @@ TEST(Exemplars, of_threads_that_write_at_once_one_is_read_whole) {
     ASSERT_EQ(read->value, static_cast<double>(read->trace_high));
     ASSERT_EQ(read->at_ns, static_cast<std::int64_t>(read->trace_high));
   }
-  one.join();
-  two.join();
   EXPECT_TRUE(exemplars.get(0));
 }
 

@@ -54,7 +54,11 @@ struct Description {
   // Of a log histogram: a trace is kept for each exposed bucket of a series, in 48 bytes.
   bool exemplars = false;
 
-  bool operator==(const Description&) const = default;
+  // Whether both give the same family: `exemplars` are as the first that asked wanted.
+  bool operator==(const Description& other) const {
+    return name == other.name && help == other.help && labels == other.labels &&
+           unit == other.unit && series_max == other.series_max;
+  }
 };
 
 // How a log-linear histogram is exposed: its whole numbers divided by `divisor`. It divides,

@@ -250,7 +250,7 @@ bool MetricsEncoder::is_delta(Kind kind) const noexcept {
 
 std::vector<MetricsMessage> MetricsEncoder::collect(metrics::Registry& registry,
                                                     std::uint64_t now_ns) {
-  exemplars_from_ns_ = std::exchange(collected_ns_, now_ns);
+  collected_ns_ = now_ns;
   Message message(options_);
   const auto families = registry.families();
   known_.resize(families.size());
@@ -312,6 +312,7 @@ bool MetricsEncoder::subtract(Series& known) {
 }
 
 void MetricsEncoder::commit(const MetricsMessage& message) {
+  exemplars_from_ns_ = collected_ns_;
   for (auto& family : known_) {
     for (Series& series : family) {
       if (series.message != message.number) continue;

@@ -6,7 +6,7 @@
 //   log histogram               ExponentialHistogram, or Histogram with the bounds of /metrics
 //
 // The fields are those of opentelemetry/proto/metrics/v1/metrics.proto 1.11, by their numbers.
-// Exemplars of log histograms are sent once, in the collection after they were noted.
+// Exemplars of log histograms are sent until a collection with them was accepted.
 // Names are those of the registry, without "_total"; units are UCUM's ("s", "By").
 //
 //   MetricsEncoder encoder({.started_ns = …});
@@ -94,7 +94,7 @@ class MetricsEncoder {
   const MetricsEncoderOptions options_;
   std::vector<std::vector<Series>> known_;  // by family and series; empty without delta
   std::uint64_t collected_ns_ = 0;
-  std::uint64_t exemplars_from_ns_ = 0;  // older ones were in an earlier collection
+  std::uint64_t exemplars_from_ns_ = 0;  // older ones were in an accepted collection
   Figures now_;  // of the series that is being encoded
 };
 

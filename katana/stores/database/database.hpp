@@ -65,7 +65,7 @@ namespace detail {
 // Called after attempt number `attempts` failed by a conflict. Waits; true: the body runs again.
 Task<bool> may_run_again(unsigned attempts, const TransactionOptions& options);
 
-// True for a reply whose status is 400 or above: nothing was done.
+// True for a reply whose status is 400 or above: nothing is to be done.
 template <class R>
 bool is_refusal(const R& result) {
   if constexpr (requires { result->status() >= 400; }) {
@@ -90,13 +90,10 @@ Task<R> run_scope(Database& database, void* body, Task<R> (*call)(void*, Transac
         result.emplace(std::unexpected(transaction.error()));
       } else {
         result.emplace(co_await call(body, *transaction));
-        if (*result) {
+        if (*result && !is_refusal(*result)) {
           const Result<std::int64_t> committed = co_await transaction->commit();
           if (committed) co_return *std::move(result);
           conflicts = committed.error().retryable();
-          // A statement failed, the body has answered that, and nothing of it was done.
-          const bool is_answered = committed.error().kind() == Kind::failed_transaction;
-          if (is_answered && is_refusal(*result)) co_return *std::move(result);
           result.emplace(std::unexpected(committed.error()));
         } else {
           const Result<std::int64_t> undone = co_await transaction->rollback();

@@ -72,6 +72,32 @@ TEST_F(TransactionTest, a_body_runs_again_after_a_conflict_up_to_its_attempts) {
   }
 }
 
+// As a reply: it has a status.
+struct Outcome {
+  unsigned code = 200;
+  unsigned status() const { return code; }
+};
+
+TEST_F(TransactionTest, a_refusal_that_is_returned_as_a_value_rolls_back) {
+  std::vector<Order> ended;
+  script_.answer = [&](const Script::Call& call) -> Script::Reply {
+    if (call.order == Order::commit || call.order == Order::rollback) ended.push_back(call.order);
+    return {};
+  };
+  unsigned code = 0;
+  auto body = [&](Transaction& transaction) -> Task<Result<Outcome>> {
+    (void)co_await transaction.execute("UPDATE t SET a = 1");
+    co_return Outcome{code};
+  };
+  for (const unsigned wanted : {399u, 400u, 409u}) {
+    code = wanted;
+    const auto done = run(transact(database_, body));
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->code, wanted) << "it is returned";
+  }
+  EXPECT_THAT(ended, ElementsAre(Order::commit, Order::rollback, Order::rollback));
+}
+
 TEST_F(TransactionTest, pauses_between_attempts_grow_up_to_their_bound) {
   const TransactionOptions options{
       .attempts_max = 60, .backoff_min = milliseconds(8), .backoff_max = milliseconds(128)};
