@@ -112,8 +112,8 @@ Result<std::unique_ptr<PostgresServer>> PostgresServer::start() {
                     folder + "/log");
   if (initdb < 0 || wait_for(initdb) != 0) return failed("initdb failed", folder);
   made->process_ = start_process(
-      {programs / "postgres", "-D", folder + "/data", "-k", folder, "-h", "", "-c", "fsync=off",
-       "-c", "autovacuum=off", "-c", "shared_buffers=16MB", "-c", "max_connections=5"},
+      {programs / "postgres", "-D", folder + "/data", "-k", folder, "-h", "", "-p", "5432", "-c",
+       "fsync=off", "-c", "autovacuum=off", "-c", "shared_buffers=16MB", "-c", "max_connections=5"},
       folder + "/log");
   if (made->process_ < 0) return failed("cannot start postgres", folder);
   const auto give_up_at = std::chrono::steady_clock::now() + start_max;

@@ -82,7 +82,7 @@ void ConnectionPool::open_connections() {
     ++opening_;
     const bool blocks = !options_.password_file.empty() ||
                         std::ranges::any_of(options_.hosts, [](const Host& host) {
-                          return !needs_no_look_up(host.name);
+                          return host.address.empty() && !needs_no_look_up(host.name);
                         });
     if (!blocks) {
       connect(targets_of(options_), options_.password);

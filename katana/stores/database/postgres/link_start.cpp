@@ -81,7 +81,8 @@ void Link::begin() noexcept { try_next(); }
 
 // Adds the reason why this server cannot be had. False, for the callers that return it.
 bool Link::note(std::string why) {
-  problem_.state.clear();
+  // What an attempt in the clear lacks does not change why the one within TLS was refused.
+  if (!start_->is_second) problem_.state.clear();
   if (!problem_.text.empty()) problem_.text += "; ";
   problem_.text += fmt::format("{}: {}", start_->host, why);
   return false;
@@ -142,7 +143,8 @@ void Link::try_next() noexcept {
       start.takes_any = true;
       start.target = 0;
     }
-    start.is_clear = std::exchange(start.tries_in_clear, false);
+    start.is_second = std::exchange(start.tries_in_clear, false);
+    start.is_clear = start.is_second;
     if (open(start.options.targets[start.target++])) return;
   }
   failed_ = true;
@@ -156,6 +158,7 @@ bool Link::open(const Target& target) {
   socket_path_ = is_local ? path_of(target) : std::string();
   auto opened = connect_socket(target);
   if (!opened) {  // it names the place
+    problem_.state.clear();
     if (!problem_.text.empty()) problem_.text += "; ";
     problem_.text += opened.error().message();
     return false;

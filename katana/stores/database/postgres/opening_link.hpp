@@ -32,6 +32,7 @@ struct OpeningLink {
   std::vector<protocol::StartupParameter> settings;  // views of those of the options
   bool is_clear = false;        // in the clear, because the server has no TLS, or refuses it
   bool tries_in_clear = false;  // of the next attempt: it is in the clear
+  bool is_second = false;       // this is that attempt
   bool has_answered = false;    // a password, or a proof of it, was sent to that server
 };
 

@@ -118,6 +118,29 @@ katana::Result<void> add_parameter(Options& options, std::string_view text) {
   return {};
 }
 
+// port: one for each host, or one for all. A list that does not fit is left to the parameters, which
+// name the mistake.
+void set_host_ports(Options& options) {
+  const auto given =
+      std::ranges::find(options.parameters, "port", &std::pair<std::string, std::string>::first);
+  if (given == options.parameters.end()) return;
+  std::vector<std::uint16_t> ports;
+  const auto read = for_each_part(given->second, ',', [&](std::string_view each) {
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), port);
+    if (error != std::errc() || end != each.data() + each.size() || port == 0) {
+      return katana::Result<void>(wrong("has a port that is none"));
+    }
+    ports.push_back(port);
+    return katana::Result<void>();
+  });
+  if (!read || (ports.size() != 1 && ports.size() != options.hosts.size())) return;
+  options.parameters.erase(given);
+  for (std::size_t at = 0; at < options.hosts.size(); ++at) {
+    options.hosts[at].port = ports[ports.size() == 1 ? 0 : at];
+  }
+}
+
 // hostaddr: one address for each host. A host without a name is called like its address, which TLS
 // then checks; without an address it is "localhost".
 katana::Result<void> finish_hosts(Options& options) {
@@ -139,6 +162,7 @@ katana::Result<void> finish_hosts(Options& options) {
     }
     for (std::size_t at = 0; at < parts.size(); ++at) options.hosts[at].address = parts[at];
   }
+  set_host_ports(options);
   for (Host& host : options.hosts) {
     if (host.name.empty()) host.name = host.address.empty() ? "localhost" : host.address;
   }

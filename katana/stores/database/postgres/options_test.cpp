@@ -66,6 +66,20 @@ TEST(PostgresOptions, an_error_names_the_part_and_never_the_password) {
   EXPECT_THAT(error_of_url("postgresql://h/b?options=-c%20a=b"), HasSubstr("'options'"));
 }
 
+TEST(PostgresOptions, a_list_of_ports_has_one_for_each_host_of_the_same_name_too) {
+  const auto two =
+      Options::from_url("postgresql:///b?host=db,db&hostaddr=10.0.0.1,10.0.0.2&port=5433,5434");
+  ASSERT_TRUE(two) << two.error().describe();
+  ASSERT_THAT(two->hosts, testing::SizeIs(2));
+  EXPECT_EQ(two->hosts[0].port, 5433);
+  EXPECT_EQ(two->hosts[1].port, 5434);
+  EXPECT_EQ(two->hosts[1].address, "10.0.0.2");
+  const auto one = Options::from_url("postgresql://a,b/c?port=6000");
+  ASSERT_TRUE(one) << one.error().describe();
+  EXPECT_EQ(one->hosts[0].port, 6000);
+  EXPECT_EQ(one->hosts[1].port, 6000);
+}
+
 TEST(PostgresOptions, hostaddr_has_an_address_for_each_host_and_the_name_stays_for_tls) {
   const auto two = Options::from_url("postgresql://db1,db2:7/b?hostaddr=10.0.0.1,fe80::1%25lo");
   ASSERT_TRUE(two) << two.error().describe();
