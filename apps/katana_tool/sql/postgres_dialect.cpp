@@ -282,7 +282,7 @@ Result<std::unique_ptr<Dialect>> open_postgres(const std::vector<database::Migra
     if (const auto applied = database::postgres::migrate(options, {.bundled = migrations});
         !applied) {
       return fail(Code::invalid_argument,
-                  fmt::format("the migrations fail: {}", applied.error().message()));
+                  fmt::format("the migrations fail: {}", applied.error().describe()));
     }
   } else {
     KATANA_TRY(options, database::postgres::Options::from_url(url));

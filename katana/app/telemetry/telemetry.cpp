@@ -210,6 +210,7 @@ void TelemetryPart::start_tracer(const PartContext& context, const TelemetrySett
                                        .spans_max = wanted.thread_spans_max,
                                        .keep_slow = wanted.keep_slow,
                                        .keep_failed = wanted.keep_failed,
+                                       .exemplars = wanted.metrics.exemplars,
                                        .clock = context.clock,
                                        .on_filling =
                                            [this] {
