@@ -268,7 +268,7 @@ def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
     return condition()
 
 
-def wait_until_up(name: str, port: int, path: str, process: subprocess.Popen, seconds: float = 10,
+def wait_until_up(name: str, port: int, path: str, process: subprocess.Popen, seconds: float = 60,
                   log: Path | None = None) -> None:
     """Wait until the server answers, or LabError with the last line of its log."""
     up = False

@@ -145,8 +145,8 @@ enum class AcceptFailure : std::uint8_t { descriptors, memory };
 // Operations that a descriptor allows without waiting. The end of the other side and an error are
 // reported as `read`, and the failure of both directions also as `write`.
 struct Readiness {
-  bool read = false;
-  bool write = false;
+  bool read = false;   // there is input, or its end
+  bool write = false;  // there is room for output
   bool operator==(const Readiness&) const = default;
 };
 

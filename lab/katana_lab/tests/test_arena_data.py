@@ -76,9 +76,9 @@ traffic: 146.00MB (153092096) total, 1.02MB (1071230) headers (space savings 92.
 
 def test_every_profile_has_a_load_and_connections_for_one_thread():
     assert tuple(loads.LOADS) == arena.PROFILES
-    assert loads.LOADS["baseline"].connections() == [8, 64]
+    assert loads.LOADS["echo-ws"].connections() == [8, 64, 256]
     assert loads.LOADS["upload"].connections() == [1, 4]               # never none
-    assert loads.LOADS["baseline"].connections(1) == [512, 4096]
+    assert loads.LOADS["echo-ws"].connections(1) == [512, 4096, 16384]
 
 
 def test_prepare_makes_everything_once(tmp_path, monkeypatch):
