@@ -42,8 +42,8 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--key", flags.key, "PEM file of its private key");
   app.add_option(
       "--tls-check", flags.checked,
-      "port of HTTP/1.1 over TLS with certificates of its own; nobody listens there while "
-      "their file is missing");
+      "port of HTTP/1.1 over TLS with other certificates; it is closed while their file is "
+      "missing");
   app.add_option("--tls-check-cert", flags.checked_certificate, "as --cert, for --tls-check");
   app.add_option("--tls-check-key", flags.checked_key, "as --key, for --tls-check");
   app.add_option("--threads", flags.threads, "reactors; 0: one for each CPU of the affinity mask")

@@ -97,7 +97,7 @@ Result<void> publish_all(EventTopic& events, const Booking& booking) {
   return {};
 }
 
-// Behind a commit: what is done stays done, though nobody hears of it.
+// Behind a commit: the booking is done, whether or not its event can be sent.
 void publish(EventTopic& events, log::Log& log, const Booking& booking) {
   if (const auto told = publish_all(events, booking); !told) {
     log.logger("bookings").warn("no event of booking {}: {}", booking.id, told.error().describe());

@@ -1,7 +1,7 @@
 """Migrations of public projects: each is applied to PostgreSQL as it is, in the order of its project.
 
-KATANA_MIGRATION_PACKAGES names a folder with the packages of public_migrations.json, unpacked as tar does it. Without it
-the tests are skipped.
+KATANA_MIGRATION_PACKAGES names a folder with the packages of public_migrations.json, unpacked as tar does it. Without
+it the tests are skipped.
 """
 import glob
 import json
@@ -49,7 +49,8 @@ def test_the_migrations_of_a_public_project_are_applied(name, tmp_path):
     subprocess.run(["c++", "-x", "c++", "-c", "-o", tmp_path / "statements.o", os.devnull], check=True)
     target = tmp_path / "public.target"
     target.write_text(f"name public\nfolder {tmp_path}\nlock {tmp_path}/sql.lock\ndialect postgres\n"
-                      f"migrations postgres {folder}\nsource {source}\nobject {tmp_path}/statements.o\n", encoding="utf-8")
+                      f"migrations postgres {folder}\nsource {source}\nobject {tmp_path}/statements.o\n",
+                      encoding="utf-8")
     done = subprocess.run([built("katana"), "sql", "check", "--update", str(target)], capture_output=True, text=True,
                           timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]

@@ -231,7 +231,7 @@ TEST(SqlCheck, a_server_that_is_named_is_asked_and_left_unchanged) {
   EXPECT_EQ(left->at(0).at(0), "0");
 }
 
-// Migrations of a test, in a folder of their own.
+// Migrations of a test, in a new folder.
 class MigratedCheck : public testing::Test {
  protected:
   MigratedCheck() {

@@ -84,7 +84,7 @@ class PostgresDialect final : public Dialect {
       if (const auto applied = ask(each.text); !applied) {
         return fail(Code::invalid_argument,
                     fmt::format("migration '{}' fails in a schema and a transaction of the check: "
-                                "{}. Without --database it is applied to a server of its own, as "
+                                "{}. Without --database it is applied to a temporary server, as "
                                 "the program does",
                                 each.file, why(applied.error())));
       }

@@ -1,7 +1,7 @@
 // slug_of(): the part of a URL that a title makes, "C++ & Rust: a talk" → "c-rust-a-talk".
 //
-// ASCII letters and digits stay, letters in lower case. All characters outside of ASCII stay as they
-// are. All else between them is one dash. There is none at the beginning and at the end.
+// ASCII letters and digits stay, letters in lower case. All characters outside of ASCII stay as
+// they are. All else between them is one dash. There is none at the beginning and at the end.
 //
 // Thread     any.
 // Allocates  the result.

@@ -66,7 +66,7 @@ class SeriesExemplars {
     const auto told = std::ranges::lower_bound(told_, bucket);
     exemplars_.put(static_cast<std::size_t>(told - told_.begin()), exemplar);
   }
-  // Of an exposed bucket; the last one is that above all bounds.
+  // `told`: an exposed bucket; the last one is that above all bounds.
   std::optional<Exemplar> get(std::size_t told) const noexcept { return exemplars_.get(told); }
 
  private:

@@ -51,7 +51,7 @@ struct Description {
   std::vector<std::string> labels = {};  // names: [a-zA-Z_][a-zA-Z0-9_]*, not "le", not "__…"
   std::string unit = {};                 // a base unit that the name ends with: "seconds", "bytes"
   std::size_t series_max = 0;            // 0: the registry's
-  // Of a log histogram: a trace is kept for each exposed bucket of a series, in 48 bytes.
+  // A log histogram keeps a trace for each exposed bucket of a series, in 48 bytes.
   bool exemplars = false;
 
   // Whether both give the same family: `exemplars` are as the first that asked wanted.

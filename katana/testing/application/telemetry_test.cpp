@@ -288,7 +288,7 @@ TEST_F(TelemetryTest, the_bucket_of_a_duration_refers_to_a_recorded_trace) {
       buckets(), "} 1 # {trace_id=\"" + slow.trace_id + "\",span_id=\"" + slow.span_id + "\"} 2");
   EXPECT_THAT(line, ::testing::StartsWith("katana_http_route_duration_seconds_bucket{"));
   EXPECT_THAT(line, HasSubstr("route=\"/slow\""));
-  // Not of traces that nobody can find: not sampled, or turned off.
+  // Traces that are not sampled cannot be found. The setting turns all off.
   for (const char* const setting : {"telemetry.ratio=0", "telemetry.metrics.exemplars=false"}) {
     make({setting});
     app_->get("/slow");

@@ -13,8 +13,8 @@ from katana_lab import LAB, ROOT
 FOLDER = LAB / "arena"
 BUILD = ROOT / "build" / "arena"
 DATA = BUILD / "data"
-# HttpArena's boards with the profiles that give points and can be run here. h3, gRPC and gateway are not among them:
-# they need QUIC, a gRPC service and containers.
+# HttpArena's boards, with the profiles that give points and can be run here. The boards h3, gRPC and gateway need QUIC,
+# a gRPC service and containers.
 BOARDS = {
     "h1": ("baseline", "limited-conn", "async", "latency-10k", "latency-1m", "json-comp", "json-tls", "8gbit"),
     "h2": ("baseline-h2", "static-h2", "baseline-h2c", "json-h2c"),

@@ -4,9 +4,9 @@
     lab/arena/check --server NAME[,NAME…]     # starts each of these servers itself, and checks the profiles that it has
 
 The checks are the same for all servers. Requests of nine shapes are cut at every byte. TLS ports are asked for what is
-forbidden. A file and its compressed siblings are replaced while they are served. A server also has to close after `Connection: close`, as HttpArena's documents
-say, and answer sixteen requests of one write in order. It has to send a file's exact bytes, not only as many.
-Needs curl with brotli.
+forbidden. A file and its compressed siblings are replaced while they are served. A server also has to close after
+`Connection: close`, as HttpArena's documents say, and answer sixteen requests of one write in order. It has to send a
+file's exact bytes, not only as many. Needs curl with brotli.
 """
 from __future__ import annotations
 

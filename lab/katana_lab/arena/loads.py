@@ -1,7 +1,7 @@
 """The requests of each profile: HttpArena's requests, by katana-load, with connections for one CPU.
 
-HttpArena's numbers are for 64 server threads. `connections` divides them for a server with one thread. So are the rates
-of paced profiles, but for latency-10k: 156 requests/s would be too few to measure, and a thread gets 1,000.
+HttpArena's numbers are for 64 server threads. `connections` divides them for a server with one thread. The rates of
+paced profiles are divided, too. latency-10k has 1,000 requests/s for a thread: 156 would be too few to measure.
 """
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """HttpArena's points, over the servers that are present.
 
 A profile gives 1,000 × own / best. In most, that is of the rate, the mean over connection counts. In json-comp the rate
-is weighted by (smallest reply / own)² first, with heads. A paced profile has a score of its own: the share of the
-planned rate, times the sum of 0.50 × CPU, 0.25 × p99 and 0.25 × mean latency, each beside the best. Boards are added up
-on their own, and there is no total over them. Memory gives no points.
+is weighted by (smallest reply / own)² first, with heads. A paced profile multiplies the share of the planned rate by a
+sum of ratios to the best. They are 0.50 × CPU, 0.25 × p99 and 0.25 × mean latency. Boards are added up on their own. There is
+no total over them, and memory gives no points.
 """
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ FAILED = {"us": None, "rate": 0.0, "errors": 1, "other": 0.0, "server": 0.0, "ge
 
 
 def loaded(pid: int, driver: str, job: Job) -> tuple[dict, Drive]:
-    """harness.measure_load with mean, p99 and `generator`: the share of CPU 1 that the generator used or waited for. If the
-    generator does not report it, `generator` is the busy share of CPU 1.
+    """harness.measure_load with mean, p99 and `generator`: the share of CPU 1 that the generator used or waited for. If
+    the generator does not report it, `generator` is the busy share of CPU 1.
     """
     figures, done = harness.measure_load(pid, driver, job)
     own = done.told.get("generator")

@@ -31,8 +31,9 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 def own_parents() -> tuple[Path, ...]:
-    """The folders of this machine's cgroups in which a group may be made: one of cgroup 2, or the controllers of
-    cgroup 1 that count memory and CPU time. None where this user may not.
+    """The folders of this machine's cgroups in which a group may be made; none where this user may not.
+
+    They are one folder of cgroup 2, or the controllers of cgroup 1 that count memory and CPU time.
     """
     unified = (CGROUPS,) if (CGROUPS / "cgroup.controllers").exists() else ()
     found = unified or tuple(path for path in (CGROUPS / "memory", CGROUPS / "cpuacct") if path.exists())

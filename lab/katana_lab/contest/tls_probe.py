@@ -1,4 +1,4 @@
-"""What a TLS port agrees to: its version, cipher, certificate and protocols, and the old ones that it has to refuse."""
+"""A client for the TLS ports of servers: it shows their version, cipher, certificate and protocols."""
 from __future__ import annotations
 
 import contextlib
@@ -18,7 +18,7 @@ WEAK_CIPHERS = ("eNULL", "aNULL", "EXPORT", "RC4", "DES", "3DES")
 
 @dataclasses.dataclass(frozen=True)
 class Agreed:
-    """What a handshake led to; `why` says why there was none."""
+    """The result of a handshake; `why` says why there was none."""
 
     version: str = ""
     cipher: str = ""
@@ -58,7 +58,7 @@ def certificate_of(file: Path) -> bytes:
 
 
 def forbidden() -> Iterator[tuple[str, ssl.SSLContext]]:
-    """Clients that nobody may serve, by what they ask for."""
+    """Clients that no server may serve, by what they ask for."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         for what, version in OLD_VERSIONS.items():

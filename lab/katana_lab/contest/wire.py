@@ -132,8 +132,9 @@ def in_pieces(port: int, pieces: Sequence[bytes]) -> tuple[Reply, bool]:
 
 
 def cut_everywhere(port: int, request: bytes, wanted: str) -> list[str]:
-    """Send a request that ends its connection once for each place where it can be cut in two, with a pause there; what
-    was wrong, by the length of the first piece.
+    """Send a request cut in two, with a pause there, once for each place. The request ends its connection.
+
+    Returns the wrong answers, by the length of the first piece.
     """
     links: dict[int, socket.socket] = {}
     wrong: list[str] = []

@@ -16,9 +16,9 @@ request is sent at its planned time, and its latency counts from there.
     requests/s       '≥': a lower bound, because the generator was the limit: it used, or waited for, more than 90 % of
                      its CPU, and the server used less of CPU 0
     p99 us           from sending, or from the planned time, to the whole reply
-    MiB              anonymous memory (Pss_Anon): after the start, and the most under load; memory of the cgroup is
-                     without inactive_file. --cgroup names the folders in which groups are made (default: this
-                     machine's, if this user may)
+    MiB              anonymous memory (Pss_Anon), after the start and the most under load. Memory of the cgroup is
+                     without inactive_file. --cgroup names the folders in which groups are made. Default: this
+                     machine's, if this user may
     B/reply          of all that the server sent, heads and TLS included
     server, client   shares of CPU 0 that the server used, and of CPU 1 that the generator used or waited for
 The points are HttpArena's, by board, over the servers of this run: they say nothing about servers that are not here.
@@ -42,7 +42,8 @@ from katana_lab.contest.servers import Server
 from katana_lab.costs import harness
 from katana_lab.drivers import drive
 
-COLUMNS = ("server", "connections", "CPU us/request", "ratio", "requests/s", "mean us", "p99 us", "MiB at rest", "MiB loaded",
+COLUMNS = ("server", "connections", "CPU us/request", "ratio", "requests/s", "mean us", "p99 us", "MiB at rest",
+           "MiB loaded",
            "MiB cgroup", "B/reply", "server", "client", "errors")
 # profile -> connections -> rounds
 Results = dict[str, dict[int, harness.Rounds]]

@@ -23,7 +23,8 @@ DEFECTS = [
     ("total", "json", "every field and total"), ("always gzip", "json", "is not compressed"),
     ("never gzip", "json-comp", "is in gzip or br"), ("always gzip", "json-comp", "no Content-Encoding"),
     ("upload", "upload", "17 bytes"), ("short", "static", "a.css is its 2000 bytes"),
-    ("no 404", "static", "a missing file is 404"), ("early", "async", "have their own delays"), ("one at a time", "async", "overlap"),
+    ("no 404", "static", "a missing file is 404"), ("early", "async", "have their own delays"),
+    ("one at a time", "async", "overlap"),
     ("upper case only", "baseline", "with lower-case names cut at every byte"), ("whole only", "baseline", "a GET cut"),
     ("length only", "8gbit", "10240 bytes come back"), ("cached file", "static-tls", "as it was replaced"),
     ("old tls", "json-tls", "TLS 1.0 is refused"), ("old tls", "json-tls", "it is TLS 1.3"),
@@ -221,8 +222,8 @@ def fixture_serve(tmp_path, monkeypatch, certificates):
         server.server_close()
 
 
-@pytest.mark.parametrize("profile", ["baseline", "pipelined", "limited-conn", "async", "latency-10k", "json", "json-comp",
-                                     "upload", "static", "8gbit", "static-tls", "json-tls"])
+@pytest.mark.parametrize("profile", ["baseline", "pipelined", "limited-conn", "async", "latency-10k", "json",
+                                     "json-comp", "upload", "static", "8gbit", "static-tls", "json-tls"])
 def test_a_server_that_is_right_passes(profile, serve):
     examined = serve()
     assert examined.run(profile) == [] and examined.count > 0
@@ -235,7 +236,8 @@ def test_a_defect_is_found_and_named(defect, profile, named, serve):
     assert any(named in line for line in failures), failures
 
 
-@pytest.mark.parametrize("profile", ["baseline-h2", "static-h2", "baseline-h2c", "json-h2c", "echo-ws", "echo-ws-limited"])
+@pytest.mark.parametrize("profile", ["baseline-h2", "static-h2", "baseline-h2c", "json-h2c", "echo-ws",
+                                     "echo-ws-limited"])
 def test_nobody_who_listens_is_a_failure(profile, serve):
     examined = serve()
     assert examined.run(profile), profile

@@ -81,7 +81,7 @@ void Link::begin() noexcept { try_next(); }
 
 // Adds the reason why this server cannot be had. False, for the callers that return it.
 bool Link::note(std::string why) {
-  // What an attempt in the clear lacks does not change why the one within TLS was refused.
+  // The attempt in the clear does not change why the one within TLS was refused.
   if (!start_->is_second) problem_.state.clear();
   if (!problem_.text.empty()) problem_.text += "; ";
   problem_.text += fmt::format("{}: {}", start_->host, why);

@@ -118,8 +118,8 @@ katana::Result<void> add_parameter(Options& options, std::string_view text) {
   return {};
 }
 
-// port: one for each host, or one for all. A list that does not fit is left to the parameters, which
-// name the mistake.
+// port: one for each host, or one for all. A list that does not fit is left to the parameters,
+// which name the mistake.
 void set_host_ports(Options& options) {
   const auto given =
       std::ranges::find(options.parameters, "port", &std::pair<std::string, std::string>::first);
