@@ -2,8 +2,8 @@
 
 A profile gives 1,000 × own / best. In most, that is of the rate, the mean over connection counts. In json-comp the rate
 is weighted by (smallest reply / own)² first, with heads. A paced profile multiplies the share of the planned rate by a
-sum of ratios to the best. They are 0.50 × CPU, 0.25 × p99 and 0.25 × mean latency. Boards are added up on their own. There is
-no total over them, and memory gives no points.
+sum of ratios to the best. They are 0.50 × CPU, 0.25 × p99 and 0.25 × mean latency. Boards are added up on their own.
+There is no total over them, and memory gives no points.
 """
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ DEFECTS = [
     ("upper case only", "baseline", "with lower-case names cut at every byte"), ("whole only", "baseline", "a GET cut"),
     ("length only", "8gbit", "10240 bytes come back"), ("cached file", "static-tls", "as it was replaced"),
     ("old tls", "json-tls", "TLS 1.0 is refused"), ("old tls", "json-tls", "it is TLS 1.3"),
-    ("other certificate", "json-tls", "the certificate is the one given"), ("anonymous", "json-tls", "aNULL is refused"),
+    ("other certificate", "json-tls", "the certificate is the one given"),
+    ("anonymous", "json-tls", "aNULL is refused"),
 ]
 
 
