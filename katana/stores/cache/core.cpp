@@ -478,6 +478,7 @@ void Core::abandon(Flight& flight) noexcept {
     }
     flight.is_leaderless = true;
     next = &take_first(flight.waiters);
+    ++flight.joining;  // until it arrives, or is destroyed on its way
   }
   wake(*next);
 }
@@ -496,7 +497,9 @@ bool Core::take_over(const std::shared_ptr<Flight>& flight) {
 void Core::pass_on(Flight& flight) noexcept {
   {
     const std::scoped_lock lock(mutex_of(flight));
-    if (flight.ended || !flight.is_leaderless) return;
+    if (flight.ended) return;
+    --flight.joining;  // abandon() had woken it
+    if (!flight.is_leaderless) return;
     flight.is_leaderless = false;
   }
   abandon(flight);
@@ -542,6 +545,7 @@ bool LoadWait::waits_again(const Waiting& waiting) {
     Lock& mutex = core_.mutex_of(*flight_);
     const std::scoped_lock lock(mutex);
     if (flight_->ended) return false;
+    --flight_->joining;  // abandon() has woken it
     begin_again(waiting, flight_->waiters, mutex);
     if (!flight_->is_leaderless) return true;  // who has just joined has taken it over
   }

@@ -57,7 +57,7 @@ struct Flight {
 
   // The shard's mutex.
   SharedWaiter::List waiters;
-  std::size_t joining = 0;  // who found it and is about to wait
+  std::size_t joining = 0;  // callers that are about to wait: they found it, or are to take it over
   bool ended = false;
   bool detached = false;
   bool is_leaderless = false;       // the caller that was woken takes it over
