@@ -357,7 +357,7 @@ class StreamHandler final : public Handler {
           if constexpr (std::same_as<Return, Task<void>>) {
             stream->run(request, suspended, std::move(task));
           } else {
-            const DeadlineScope time(exchange.handler_due());
+            // Without a deadline: the time of a handler begins behind its body.
             stream->run(request, suspended, answer_with(*stream, std::move(task)));
           }
         },

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/coroutine/deadline.hpp"
 #include "katana/http/handlers/exchange_fixture_test.hpp"
 
 namespace katana {
@@ -93,6 +94,21 @@ TEST_F(StreamingTest, the_one_reply_of_such_a_handler_is_that_of_middleware_too)
   begin();
   exchange_->streamed("x", true);
   EXPECT_EQ(exchange_->content_sent, "all is read, and seen");
+}
+
+// A slow upload would otherwise leave no time for the calls behind it.
+TEST_F(StreamingTest, the_time_in_which_a_body_arrives_is_not_that_of_such_a_handler) {
+  Instant deadline{};
+  route([&deadline](ContentReader content) -> Task<Reply> {
+    deadline = current_deadline;
+    for (Text piece = co_await content.read(); !piece.empty(); piece = co_await content.read()) {
+    }
+    co_return Reply(204);
+  });
+  begin();
+  exchange_->streamed("x", true);
+  EXPECT_EQ(exchange_->status, 204u);
+  EXPECT_EQ(deadline, never);
 }
 
 TEST_F(StreamingTest, such_a_handler_that_throws_is_answered_with_500) {
