@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "katana/base/system/check.hpp"
+#include "katana/base/text/format.hpp"
 
 namespace katana::chat {
 namespace {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "katana/base/text/format.hpp"
 #include "katana/net/engine/sim/sim_peer.hpp"
 #include "katana/testing/client_exchange.hpp"
 #include "katana/wire/http1/response_machine.hpp"

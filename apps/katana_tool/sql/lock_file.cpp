@@ -6,6 +6,8 @@
 #include <array>
 #include <iterator>
 
+#include "katana/base/text/format.hpp"
+
 namespace katana::tool::sql {
 namespace {
 

@@ -6,14 +6,13 @@
 // Fails      growing throws std::bad_alloc.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <cstring>
 #include <utility>
 
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/system/hints.hpp"
 #include "katana/base/text/bytes.hpp"
+#include "katana/base/text/format.hpp"
 
 namespace katana {
 

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "katana/base/text/format.hpp"
 #include "katana/data/container/json_read.hpp"
 #include "katana/data/container/json_scan.hpp"
 #include "katana/data/schema/evaluation.hpp"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "katana/base/text/format.hpp"
 #include "katana/http/client/upload.hpp"
 
 namespace katana::client {

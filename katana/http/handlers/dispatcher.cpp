@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/text/format.hpp"
 #include "katana/base/text/nearest_name.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/middleware_run.hpp"

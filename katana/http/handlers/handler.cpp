@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "katana/base/system/hints.hpp"
+#include "katana/base/text/format.hpp"
 #include "katana/http/handlers/error_page.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/personal_reply.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/text/format.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
 

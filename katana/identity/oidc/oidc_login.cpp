@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "katana/base/crypto/digest.hpp"
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/base64.hpp"
 #include "katana/base/values/secrets.hpp"
 #include "katana/base/values/timestamp.hpp"

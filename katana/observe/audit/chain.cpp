@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/base64.hpp"
 
 namespace katana::audit {

@@ -16,6 +16,7 @@
 #include <cstddef>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/base/text/format.hpp"
 
 namespace katana::log {
 

@@ -1,5 +1,6 @@
 // Calls of a logger with all types of arguments, as the output lines show them.
 #include "katana/observe/log/logger.hpp"
+#include "katana/base/text/format.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 
 #include <deque>
 
+#include "katana/base/text/format.hpp"
 #include "katana/observe/log/escape.hpp"
 
 namespace katana::log {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "katana/base/system/check.hpp"
+#include "katana/base/text/format.hpp"
 #include "katana/observe/metrics/text_format.hpp"
 
 namespace katana::metrics {

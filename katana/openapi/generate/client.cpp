@@ -6,6 +6,8 @@
 #include <iterator>
 #include <vector>
 
+#include "katana/base/text/format.hpp"
+
 namespace katana::openapi::generate {
 namespace {
 

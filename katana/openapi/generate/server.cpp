@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "katana/base/text/format.hpp"
+
 namespace katana::openapi::generate {
 namespace {
 

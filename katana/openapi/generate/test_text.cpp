@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "katana/base/text/format.hpp"
 #include "katana/openapi/generate/server.hpp"
 
 namespace katana::openapi::generate {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/text/format.hpp"
 #include "katana/openapi/generate/types.hpp"
 
 namespace katana::openapi::generate {

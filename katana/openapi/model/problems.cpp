@@ -6,6 +6,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "katana/base/text/format.hpp"
+
 namespace katana::openapi::model {
 
 std::string Problem::describe() const {

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/described.hpp"
 #include "katana/data/schema/uri.hpp"
 #include "katana/openapi/model/keywords.hpp"

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "katana/base/text/format.hpp"
 #include "katana/data/schema/uri.hpp"
 #include "katana/openapi/model/parse.hpp"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "katana/base/coroutine/deadline.hpp"
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/secrets.hpp"
 
 namespace katana::bus {

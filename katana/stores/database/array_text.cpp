@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "katana/base/text/format.hpp"
+
 namespace katana::database {
 namespace {
 

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/described.hpp"
 #include "katana/base/values/text_form.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/random.hpp"
 
 namespace katana::engine {

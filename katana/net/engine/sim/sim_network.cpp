@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "katana/base/system/check.hpp"
+#include "katana/base/text/format.hpp"
 #include "katana/net/engine/sim/sim_connection.hpp"
 
 namespace katana::engine {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/secrets.hpp"
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/stores/bus/requests.hpp"

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/secrets.hpp"
 #include "katana/stores/bus/nats/jet_json.hpp"
 #include "katana/stores/bus/requests.hpp"

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <optional>
 
+#include "katana/base/text/format.hpp"
+
 namespace katana::database::postgres {
 namespace {
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "katana/base/text/format.hpp"
 #include "katana/base/values/duration_text.hpp"
 #include "katana/base/values/timestamp.hpp"
 #include "katana/base/values/uuid.hpp"
