@@ -1,5 +1,7 @@
 #include "apps/chat/chat_client.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace katana::chat {

@@ -1,4 +1,5 @@
 // The shares of senders in a turn, counted in turns: no time, no sockets.
+#include <algorithm>
 #include <map>
 
 #include "apps/chat/hub_fixture_test.hpp"

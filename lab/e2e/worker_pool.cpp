@@ -2,6 +2,7 @@
 // them to be told?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <thread>

@@ -1,6 +1,7 @@
 // The load over TLS, against servers of OpenSSL that do well, and that do each thing wrong.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>

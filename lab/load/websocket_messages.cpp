@@ -1,5 +1,7 @@
 #include "lab/load/websocket_messages.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "katana/wire/http/head.hpp"

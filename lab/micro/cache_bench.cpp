@@ -1,5 +1,6 @@
 // What does a cache hit cost, beside a map with a lock? How frequent are hits, beside LRU and
 // TinyLFU, on synthetic traces?
+#include <algorithm>
 #include <array>
 #include <barrier>
 #include <bit>

@@ -1,6 +1,7 @@
 // What does it cost to count, and to tell a scraper? KATANA's metrics beside what their users would
 // otherwise pick: prometheus-cpp (package prometheus-cpp-dev), one shared atomic, and what one
 // would write by hand.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>

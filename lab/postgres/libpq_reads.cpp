@@ -2,6 +2,7 @@
 #include <libpq-fe.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>

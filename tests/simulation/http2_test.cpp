@@ -2,6 +2,7 @@
 // faults.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tests/simulation/http2_client.hpp"

@@ -2,6 +2,7 @@
 // routes, windows as backpressure, the end, time, and senders elsewhere.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>

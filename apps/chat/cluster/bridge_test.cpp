@@ -2,6 +2,7 @@
 // once, or told as missed.
 #include "apps/chat/cluster/bridge.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <thread>

@@ -3,6 +3,7 @@
 //
 // The input is a list of frames: two bytes of length before each. A byte in front says whether
 // a stamp follows in place of a frame.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

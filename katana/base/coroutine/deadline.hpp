@@ -14,7 +14,6 @@
 //            the clock of the thread's reactor, and virtual time therefore works, too.
 #pragma once
 
-#include <algorithm>
 #include <utility>
 
 #include "katana/base/values/instant.hpp"
@@ -35,7 +34,7 @@ class [[nodiscard]] DeadlineScope {
 
   // A scope with the earlier of `deadline` and the current one, for a part of the work.
   static DeadlineScope earlier(Instant deadline) noexcept {
-    return DeadlineScope(std::min(deadline, current_deadline));
+    return DeadlineScope(deadline < current_deadline ? deadline : current_deadline);
   }
 
  private:
@@ -47,8 +46,9 @@ class [[nodiscard]] DeadlineScope {
 // The result is zero when there is neither a deadline nor a limit.
 inline Duration time_left(Instant now, Duration most) noexcept {
   if (current_deadline == never) return most;
-  const Duration left = std::max(current_deadline - now, nanoseconds(1));
-  return most > Duration{} ? std::min(most, left) : left;
+  Duration left = current_deadline - now;
+  if (left < nanoseconds(1)) left = nanoseconds(1);
+  return most > Duration{} && most < left ? most : left;
 }
 
 }  // namespace katana

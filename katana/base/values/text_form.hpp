@@ -23,7 +23,6 @@
 // Fails      parse() returns nothing; the error of its reader has `expected`, or misfit(text).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -46,11 +45,11 @@ class ShortText {
   // Copies `text`. REQUIRES that it fits.
   constexpr explicit ShortText(Bytes text) noexcept
       : size_(static_cast<std::uint8_t>(text.size())) {
-    std::copy(text.begin(), text.end(), octets_.begin());
+    std::char_traits<char>::copy(octets_.data(), text.data(), text.size());
   }
   constexpr void push_back(char c) noexcept { octets_[size_++] = c; }
   constexpr void append(Bytes text) noexcept {
-    std::copy(text.begin(), text.end(), octets_.begin() + size_);
+    std::char_traits<char>::copy(octets_.data() + size_, text.data(), text.size());
     size_ = static_cast<std::uint8_t>(size_ + text.size());
   }
   constexpr operator Bytes() const noexcept {

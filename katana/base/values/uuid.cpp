@@ -1,5 +1,6 @@
 #include "katana/base/values/uuid.hpp"
 
+#include <algorithm>
 #include <span>
 
 #include "katana/base/system/check.hpp"

@@ -9,7 +9,6 @@
 //            number of alternatives at each depth.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bitset>
 #include <concepts>
@@ -135,7 +134,8 @@ class FitOf {
     } else if constexpr (DescribedVariant<T>) {
       constexpr const auto& description = alternatives_of<T>;
       if (name != description.discriminator) return;
-      names_one_ = std::ranges::find(description.names, text) != description.names.end();
+      names_one_ = false;
+      for (const Bytes each : description.names) names_one_ = names_one_ || each == text;
       count(names_one_);
     } else if constexpr (DictionaryMember<T>) {
       count(false);

@@ -2,6 +2,7 @@
 // written as JSON and as names with brackets.
 #include "katana/data/container/form_read.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
 // Invariant: items and errors do not depend on how the text is cut. If the text is a JSON array,
 // its items equal those of a read of the whole text.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -21,7 +21,6 @@
 //            includes simdjson.h, which takes a compiler two seconds (decision 0086).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -104,7 +103,7 @@ template <Described T, std::size_t index>
 inline constexpr auto quoted_name = [] {
   constexpr Bytes name = field_of<T, index>.name;
   std::array<char, name.size() + 1> text{};
-  std::copy(name.begin(), name.end(), text.begin());
+  std::char_traits<char>::copy(text.data(), name.data(), name.size());
   text[name.size()] = '"';
   return text;
 }();

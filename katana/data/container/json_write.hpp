@@ -126,15 +126,18 @@ inline constexpr std::size_t flat_run_end = [] {
 template <DescribedEnum E>
 inline constexpr std::size_t enumerator_bound = [] {
   std::size_t bound = 4;
-  for (const auto& each : enumerators_of<E>)
-    bound = std::max(bound, json_text_bound(each.name.size()));
+  for (const auto& each : enumerators_of<E>) {
+    const std::size_t needed = json_text_bound(each.name.size());
+    if (needed > bound) bound = needed;
+  }
   return bound;
 }();
 
 template <class T>
 std::size_t flat_bound(const T& value) noexcept {
   if constexpr (is_optional<T>) {
-    return value ? std::max<std::size_t>(4, flat_bound(*value)) : 4;
+    const std::size_t bound = value ? flat_bound(*value) : 0;
+    return bound > 4 ? bound : 4;  // "null"
   } else if constexpr (Described<T>) {
     std::size_t bound = key_bytes<T>;
     for_each_field(value, [&](const auto&, const auto& member) { bound += flat_bound(member); });
@@ -369,7 +372,8 @@ class JsonWriter {
     constexpr std::size_t piece_bytes = window_bytes_max / 4 * 3;
     put_character('"');
     for (std::size_t begin = 0; begin < octets.size(); begin += piece_bytes) {
-      const std::size_t count = std::min(piece_bytes, octets.size() - begin);
+      const std::size_t left = octets.size() - begin;
+      const std::size_t count = left < piece_bytes ? left : piece_bytes;
       at_ = put_base64(output_.reserve(at_, window_bytes_max), octets.data() + begin, count);
     }
     put_character('"');

@@ -1,5 +1,7 @@
 #include "katana/data/container/output.hpp"
 
+#include <algorithm>
+
 namespace katana::container {
 
 char* StringOutput::grow(char* at, std::size_t count) {

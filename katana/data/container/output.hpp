@@ -15,7 +15,6 @@
 // Invariant  count ≤ window_bytes_max.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>

@@ -28,7 +28,6 @@
 //            skipped.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <bitset>
@@ -595,8 +594,13 @@ Outcome read_empty_object(T& value, const Place& place, Reading& reading) {
   if constexpr (is_box<T>) {
     return read_empty_object(value.emplace(), place, reading);
   } else if constexpr (Described<T>) {
-    constexpr auto& required = required_names<T>;
-    if (std::ranges::find(required, true) == required.end()) return Outcome::good;
+    constexpr bool requires_any = [] {
+      for (const bool required : required_names<T>) {
+        if (required) return true;
+      }
+      return false;
+    }();
+    if (!requires_any) return Outcome::good;
     return report_missing<T>(Seen<T>(), place, reading);
   } else if constexpr (DescribedVariant<T>) {
     const Bytes name = alternatives_of<T>.discriminator;

@@ -1,5 +1,7 @@
 #include "katana/data/container/value_rules.hpp"
 
+#include <algorithm>
+
 #include "katana/base/system/check.hpp"
 #include "katana/data/container/json_read.hpp"
 

@@ -1,5 +1,6 @@
 #include "katana/data/schema/uri.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <optional>

@@ -1,5 +1,6 @@
 #include "katana/http/client/response_stream.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 

@@ -1,5 +1,7 @@
 #include "katana/http/handlers/content_of.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -20,7 +20,6 @@
 // Fails      Code::invalid_argument with the name, the expected and the received value; 400.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -61,9 +60,13 @@ class HeaderPairs {
 
   bool next() noexcept { return at_++ < head_.field_count(); }
   bool is(Bytes name) const noexcept {
-    return std::ranges::equal(head_.name(at_ - 1), name, [](char sent, char described) {
-      return http::to_lower(sent) == (described == '_' ? '-' : http::to_lower(described));
-    });
+    const Bytes sent = head_.name(at_ - 1);
+    if (sent.size() != name.size()) return false;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const char described = name[i] == '_' ? '-' : http::to_lower(name[i]);
+      if (http::to_lower(sent[i]) != described) return false;
+    }
+    return true;
   }
   Bytes shown_name() const noexcept { return head_.name(at_ - 1); }
   template <class T>

@@ -1,5 +1,6 @@
 #include "katana/http/middleware/concurrency_limit.hpp"
 
+#include <algorithm>
 #include <coroutine>
 #include <mutex>
 

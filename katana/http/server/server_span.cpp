@@ -1,5 +1,7 @@
 #include "katana/http/server/server_span.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "katana/http/session/client.hpp"
@@ -125,7 +127,7 @@ bool end_server_span(trace::Root& root, session::Exchange& exchange,
                      const session::ExchangeRecord& record, const TargetRules& rules) noexcept {
   const bool failed = record.status >= 500 || record.end == session::ExchangeEnd::aborted;
   return root.end({.failed = failed, .may_be_slow = record.kind == session::ExchangeKind::request},
-           [&](SpanRecord& span) { fill(span, exchange, record, rules); });
+                  [&](SpanRecord& span) { fill(span, exchange, record, rules); });
 }
 
 }  // namespace katana::server

@@ -13,7 +13,6 @@
 //            that continues without the exchange has charged its memory by then.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -83,7 +82,7 @@ class ExchangeCore {
   // continues without it keeps its deadline, `due`.
   void give_grace(Instant end, Instant due) noexcept {
     if (state && state->due == never) state->due = due;
-    handler_deadline = std::min(handler_deadline, end);
+    if (end < handler_deadline) handler_deadline = end;
   }
   // A reply that may be silent has no deadline, unless its client has ended its side.
   void give_time(Instant deadline, bool input_ended) noexcept {

@@ -1,5 +1,6 @@
 #include "katana/http/session/stream_scheduler.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 

@@ -1,5 +1,7 @@
 #include "katana/identity/auth/authenticator.hpp"
 
+#include <algorithm>
+
 #include "katana/base/system/check.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/characters.hpp"

@@ -4,6 +4,7 @@
 //            (INSTANTIATE_TYPED_TEST_SUITE_P).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <numeric>

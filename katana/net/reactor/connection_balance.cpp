@@ -1,5 +1,6 @@
 #include "katana/net/reactor/connection_balance.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "katana/base/system/check.hpp"

@@ -1,6 +1,7 @@
 // The life of received bytes: which bytes a session is offered, and when.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "katana/net/reactor/reactor_fixture_test.hpp"

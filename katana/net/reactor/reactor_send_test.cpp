@@ -1,6 +1,8 @@
 // The output of a session, the moment when it is sent, and the cost of a slow client.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "katana/base/system/file_fixture_test.hpp"
 #include "katana/net/reactor/reactor_fixture_test.hpp"
 

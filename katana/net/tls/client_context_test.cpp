@@ -5,6 +5,7 @@
 #include <openssl/hmac.h>
 #include <openssl/params.h>
 
+#include <algorithm>
 #include <array>
 
 #include "katana/net/tls/contexts.hpp"

@@ -1,6 +1,7 @@
 // Connection: attempts, their pauses, reports about them, and the fate of bytes.
 #include "katana/net/upstream/connection.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <thread>

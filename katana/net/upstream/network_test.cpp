@@ -1,5 +1,6 @@
 // Connections on the simulated network, in virtual time: with TLS, behind a plaintext prelude, and
 // with every fault that a seed draws.
+#include <algorithm>
 #include <deque>
 
 #include "katana/net/engine/sim/sim_engine.hpp"

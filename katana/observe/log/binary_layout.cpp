@@ -1,5 +1,6 @@
 #include "katana/observe/log/binary_layout.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "katana/observe/log/binary_format.hpp"

@@ -1,6 +1,8 @@
 // The binary format: entries are read back unchanged, and damaged parts are skipped and reported.
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include "katana/observe/log/binary_layout.hpp"
 #include "katana/observe/log/binary_reader.hpp"

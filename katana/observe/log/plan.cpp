@@ -3,6 +3,7 @@
 #include <fmt/args.h>
 #include <fmt/compile.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "katana/base/text/format.hpp"

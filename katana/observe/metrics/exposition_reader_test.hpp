@@ -2,6 +2,7 @@
 // refuse is an error here.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>

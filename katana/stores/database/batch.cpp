@@ -1,5 +1,7 @@
 #include "katana/stores/database/batch.hpp"
 
+#include <algorithm>
+
 namespace katana::database::detail {
 
 // Rows behind the one that failed were on their way already, and say only that the transaction

@@ -1,6 +1,7 @@
 // Columns of a common form, read straight from their bytes.
 #include "katana/stores/database/row.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace katana::database::detail {

@@ -1,6 +1,7 @@
 // JobRunner: clocks that are set back, late reactors, the lock's release, and health.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

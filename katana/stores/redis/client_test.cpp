@@ -2,6 +2,7 @@
 // killed, stopped, or full.
 #include "katana/stores/redis/client.hpp"
 
+#include <algorithm>
 #include <deque>
 
 #include "katana/base/coroutine/when.hpp"

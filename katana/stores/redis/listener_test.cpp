@@ -2,6 +2,8 @@
 // missed some.
 #include "katana/stores/redis/listener.hpp"
 
+#include <algorithm>
+
 #include "katana/stores/redis/redis_fixture_test.hpp"
 
 namespace katana::redis {

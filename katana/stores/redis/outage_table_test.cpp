@@ -1,5 +1,6 @@
 // Plays the table of outages of docs/guides/redis.md. Each row is the observed effect of a real
 // server, or of one that lies, on a read and on a write.
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <map>

@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <functional>

@@ -1,4 +1,5 @@
 // One Client, one Listener and one SharedRate, used by two reactors on their own threads.
+#include <algorithm>
 #include <atomic>
 
 #include "katana/stores/redis/listener.hpp"

@@ -33,7 +33,6 @@
 // that puts such text into a header or a log escapes it there.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,8 +60,9 @@ namespace detail {
 
 // Path and query of an origin-form target; neither is examined.
 inline Target split_path_and_query(Bytes text) noexcept {
-  const std::size_t mark = std::min(text.find('?'), text.size());
-  const bool has_query = mark < text.size();
+  const std::size_t found = text.find('?');
+  const bool has_query = found != Bytes::npos;
+  const std::size_t mark = has_query ? found : text.size();
   const std::size_t query = mark + (has_query ? 1 : 0);
   return {.form = TargetForm::origin,
           .scheme = {},

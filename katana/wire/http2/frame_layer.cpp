@@ -1,5 +1,6 @@
 #include "katana/wire/http2/frame_layer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "katana/base/system/check.hpp"

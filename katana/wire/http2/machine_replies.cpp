@@ -1,4 +1,5 @@
 // Writes replies: heads and content in frames, as the windows allow.
+#include <algorithm>
 #include <array>
 #include <cstring>
 

@@ -1,6 +1,7 @@
 // Rules of what both machines send and refuse at the edges of their states and limits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 

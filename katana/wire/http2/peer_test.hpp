@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nghttp2/nghttp2.h>
 
+#include <algorithm>
 #include <list>
 #include <span>
 #include <string>

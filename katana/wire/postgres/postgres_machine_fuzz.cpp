@@ -5,6 +5,7 @@
 //
 // The input is a byte that chooses limits, and three that choose cuts. One with a number of
 // requests and one byte for each request follow. The rest are the bytes of a server.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>

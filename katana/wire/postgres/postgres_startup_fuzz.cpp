@@ -4,6 +4,7 @@
 //
 // The input is a byte that chooses the options, three that choose cuts, and the bytes of a server.
 // With TLS, the first of these stands before the handshake and the others behind it.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>

@@ -4,6 +4,7 @@
 //
 // The first byte of the input chooses the sender. It is the rest of the input as it is, or a client
 // of OpenSSL whose bytes are cut and changed as the rest says.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -8,6 +8,7 @@
 #define MSGPACK_NO_BOOST
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>

@@ -3,6 +3,7 @@
 // Point reads are timed as processor time of the one thread that does all of it. Writes wait for
 // the disk, and the clock times them. They are flushed (synchronous = FULL) to a file beside this
 // program. Their figures depend on the disk as much as on the code: only the ratios are meaningful.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -1,6 +1,8 @@
 // Two instances of a limit, and one Redis.
 #include "katana/http/middleware/redis/redis_rate_limit.hpp"
 
+#include <algorithm>
+
 #include "katana/stores/redis/redis_fixture_test.hpp"
 
 namespace katana {

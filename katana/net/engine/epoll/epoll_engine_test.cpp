@@ -1,5 +1,7 @@
 // The forms of the epoll engine on real sockets: the contract, and its cost.
 #include "katana/net/engine/epoll/epoll_forms_test.hpp"
+
+#include <algorithm>
 #include "katana/net/engine/stream_cases_test.hpp"
 #include "katana/net/engine/system_calls_test.hpp"
 

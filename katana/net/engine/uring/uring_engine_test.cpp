@@ -4,6 +4,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 #include <utility>

@@ -1,5 +1,7 @@
 #include "katana/stores/cache/redis/redis_level.hpp"
 
+#include <algorithm>
+
 #include "katana/stores/cache/cache.hpp"
 #include "katana/stores/redis/redis_fixture_test.hpp"
 

@@ -6,6 +6,7 @@
 // Invariant  the same seed gives the same order of events.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <queue>

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "katana/base/system/alarm.hpp"
+
+#include <algorithm>
 #include "katana/stores/database/sqlite/waiting.hpp"
 #include "katana/stores/database/sqlite/writer.hpp"
 

@@ -1,6 +1,7 @@
 // The parser against libpq's: the same strings are refused, and the others have the same values.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
