@@ -1,8 +1,8 @@
 #include "apps/chat/chat_client.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace katana::chat {
 namespace {

@@ -1,8 +1,8 @@
 #include "lab/load/websocket_messages.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/ws/frame.hpp"

@@ -1,9 +1,9 @@
 #include "katana/http/handlers/content_of.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "katana/http/handlers/framework_problems.hpp"
 #include "katana/wire/http/characters.hpp"

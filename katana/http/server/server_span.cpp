@@ -1,8 +1,8 @@
 #include "katana/http/server/server_span.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "katana/http/session/client.hpp"
 #include "katana/http/session/exchange.hpp"
