@@ -226,8 +226,7 @@ protocol::Step Link::next() noexcept {
 // The server reports these two whenever they change.
 void Link::note_setting(Bytes body) noexcept {
   const protocol::Setting setting = protocol::setting_of(body);
-  if (setting.name == "in_hot_standby") is_standby_ = setting.value == "on";
-  if (setting.name == "default_transaction_read_only") reads_by_default_ = setting.value == "on";
+  facts_.note(setting.name, setting.value);
 }
 
 std::unique_ptr<CancelKey> Link::cancel_key() const {

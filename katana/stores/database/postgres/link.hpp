@@ -36,6 +36,7 @@
 #include "katana/base/text/bytes.hpp"
 #include "katana/stores/database/postgres/link_memory.hpp"
 #include "katana/stores/database/postgres/link_options.hpp"
+#include "katana/stores/database/postgres/target/server_role.hpp"
 #include "katana/wire/postgres/machine.hpp"
 
 namespace katana::database::postgres {
@@ -122,7 +123,7 @@ class Link {
   // By TLS.
   bool is_encrypted() const noexcept { return tls_ != nullptr; }
   // The server says that it takes no writes.
-  bool is_read_only() const noexcept { return is_standby_ == true || reads_by_default_ == true; }
+  bool is_read_only() const noexcept { return facts_.is_read_only(); }
   // The name, the address and the port of the server.
   const std::string& server() const noexcept { return server_; }
   // Null: the server gave no key.
@@ -141,6 +142,7 @@ class Link {
   bool answer();
   bool take_ready();
   bool is_wanted();
+  target::SessionKind wanted() const noexcept;
   bool ask(Bytes question);
   bool read_answer();
   bool note(std::string why);
@@ -165,8 +167,7 @@ class Link {
   bool full_ = false;         // the socket takes no more bytes
   bool send_failed_ = false;  // nothing more is sent
   bool may_have_more_ = false;
-  std::optional<bool> is_standby_;        // the server's in_hot_standby
-  std::optional<bool> reads_by_default_;  // the server's default_transaction_read_only
+  target::SessionFacts facts_;
   std::uint32_t process_ = 0;
   std::string key_;
   std::string server_;

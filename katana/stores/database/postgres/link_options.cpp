@@ -74,18 +74,6 @@ katana::Result<LinkTlsOptions> tls_of(const target::TlsOptions& wanted) {
   return tls;
 }
 
-Servers servers_of(target::SessionKind kind) {
-  switch (kind) {
-    case target::SessionKind::any: break;
-    case target::SessionKind::read_write: return Servers::read_write;
-    case target::SessionKind::read_only: return Servers::read_only;
-    case target::SessionKind::primary: return Servers::primary;
-    case target::SessionKind::standby: return Servers::standby;
-    case target::SessionKind::prefer_standby: return Servers::prefer_standby;
-  }
-  return Servers::any;
-}
-
 TcpProbes probes_of(const target::Keepalive& wanted) {
   const auto count_of = [](const std::optional<Duration>& time, Duration unit) {
     return static_cast<unsigned>(time.value_or(Duration{}) / unit);
@@ -158,7 +146,7 @@ katana::Result<LinkOptions> link_options(const Options& options, std::vector<Tar
   made.methods = wanted.methods.value_or(protocol::Methods{.scram = true, .nothing = true});
   made.version = wanted.version_max;
   made.version_min = wanted.version_min;
-  made.servers = servers_of(wanted.session);
+  made.session = wanted.session;
   made.probes = probes_of(wanted.keepalive);
   return made;
 }

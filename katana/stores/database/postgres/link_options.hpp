@@ -21,6 +21,8 @@
 #include "katana/base/values/secrets.hpp"
 #include "katana/stores/database/postgres/options.hpp"
 #include "katana/stores/database/postgres/protocol.hpp"
+#include "katana/stores/database/postgres/target/target.hpp"
+#include "katana/stores/database/postgres/targets.hpp"
 #include "katana/wire/postgres/startup.hpp"
 
 namespace katana::database::postgres {
@@ -47,16 +49,6 @@ struct LinkTlsOptions {
   std::string revoked_dir = {};  // the same as a folder, by hashes
 };
 
-// The servers that a session may be of.
-enum class Servers : std::uint8_t {
-  any,             // the first that answers
-  read_write,      // takes writes
-  read_only,       // takes none
-  primary,         // is no standby
-  standby,         // is one
-  prefer_standby,  // is one; if none answers: any
-};
-
 // The probes by which TCP notices that the server's machine is gone.
 struct TcpProbes {
   bool are_sent = true;       // on a connection that is idle
@@ -80,9 +72,10 @@ struct LinkOptions {
   protocol::Methods methods = {};                                          // of authentication
   std::uint32_t version = protocol::version_3_0;      // of the protocol, that is asked for
   std::uint32_t version_min = protocol::version_3_0;  // an older server is refused
-  Servers servers = Servers::any;                     // which of them is wanted
-  TcpProbes probes = {};                              // see there
-  std::vector<std::string> warnings = {};             // about files that were not used
+  // Which of the servers is wanted.
+  target::SessionKind session = target::SessionKind::any;
+  TcpProbes probes = {};                   // see there
+  std::vector<std::string> warnings = {};  // about files that were not used
 };
 
 // The targets are those of the options' hosts, resolved. The service file, PG* variables and the

@@ -122,8 +122,7 @@ void Link::close() noexcept {
   tls_.reset();
   machine_.reset();
   connecting_ = full_ = send_failed_ = may_have_more_ = false;
-  is_standby_.reset();
-  reads_by_default_.reset();
+  facts_ = {};
   process_ = 0;
   erase_secret(key_);
   key_.clear();
@@ -138,7 +137,8 @@ void Link::try_next() noexcept {
   for (;;) {
     close();
     if (start.target == start.options.targets.size()) {
-      const bool again = start.options.servers == Servers::prefer_standby && !start.takes_any;
+      const bool again =
+          start.options.session == target::SessionKind::prefer_standby && !start.takes_any;
       if (!again) break;
       start.takes_any = true;
       start.target = 0;
@@ -332,59 +332,37 @@ bool Link::take_ready() {
 
 // Opens the link if the server is one of those that are wanted. True as well: the server was asked.
 bool Link::is_wanted() {
-  const Servers servers = start_->takes_any ? Servers::any : start_->options.servers;
-  const bool wants_role = servers == Servers::primary || servers == Servers::standby ||
-                          servers == Servers::prefer_standby;
-  // A pooler reports neither of them.
-  if (wants_role && !is_standby_) return ask("SELECT pg_catalog.pg_is_in_recovery()");
-  const bool is_known = is_standby_ == true || (is_standby_ && reads_by_default_);
-  if (servers != Servers::any && !wants_role && !is_known) {
-    return ask("SHOW transaction_read_only");
-  }
-  switch (servers) {
-    case Servers::any: break;
-    case Servers::read_write:
-      if (is_read_only()) return note("the server takes no writes");
-      break;
-    case Servers::read_only:
-      if (!is_read_only()) return note("the server takes writes");
-      break;
-    case Servers::primary:
-      if (is_standby_ == true) return note("the server is a standby");
-      break;
-    case Servers::standby:
-    case Servers::prefer_standby:
-      if (is_standby_ == false) return note("the server is no standby");
-      break;
-  }
+  const target::RoleVerdict verdict = target::judge_role(wanted(), facts_);
+  if (verdict.kind == target::RoleVerdict::Kind::ask) return ask(verdict.text);
+  if (verdict.kind == target::RoleVerdict::Kind::refuse) return note(std::string(verdict.text));
   problem_ = {};
   start_.reset();
   return true;
 }
 
+target::SessionKind Link::wanted() const noexcept {
+  return start_->takes_any ? target::SessionKind::any : start_->options.session;
+}
+
 bool Link::ask(Bytes question) {
+  start_->has_told = false;
   return machine_->query(question, *this) == protocol::Submitted::ok ||
          note("the server cannot be asked for its role");
 }
 
 bool Link::read_answer() {
-  std::optional<bool>& found = start_->options.servers == Servers::read_write ||
-                                       start_->options.servers == Servers::read_only
-                                   ? reads_by_default_
-                                   : is_standby_;
   for (;;) {
     const protocol::Step step = next();
     switch (step.event) {
       case protocol::Event::need_bytes: return true;
       case protocol::Event::row: {
         protocol::Value value;
-        if (protocol::Row(step.body).next(value)) found = value.bytes == "on" || value.bytes == "t";
+        start_->has_told = protocol::Row(step.body).next(value) && !value.is_null &&
+                           facts_.answer(wanted(), value.bytes);
         break;
       }
       case protocol::Event::ready:
-        if (!found) return note("the server does not tell its role");
-        // The answer stands for both settings.
-        if (!is_standby_) is_standby_ = false;
+        if (!start_->has_told) return note("the server does not tell its role");
         return is_wanted();
       case protocol::Event::error: return note(protocol::report_of(step.body));
       case protocol::Event::refused:

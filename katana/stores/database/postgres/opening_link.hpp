@@ -33,6 +33,7 @@ struct OpeningLink {
   bool is_clear = false;        // in the clear, because the server has no TLS, or refuses it
   bool tries_in_clear = false;  // of the next attempt: it is in the clear
   bool is_second = false;       // this is that attempt
+  bool has_told = false;        // the server has answered the question for its role
   bool has_answered = false;    // a password, or a proof of it, was sent to that server
 };
 

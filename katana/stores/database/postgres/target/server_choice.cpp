@@ -14,8 +14,6 @@ namespace {
 using katana::postgres::TlsStart;
 
 constexpr std::size_t reason_bytes_max = 512;
-constexpr std::string_view show_read_only = "SHOW transaction_read_only";
-constexpr std::string_view show_standby = "SELECT pg_catalog.pg_is_in_recovery()";
 
 enum class Then : std::uint8_t { server, address, end };
 
@@ -62,23 +60,12 @@ std::string place_of(const Server& server, std::string_view address) {
   return fmt::format("server at {} ({})", server.describe(), address);
 }
 
-std::optional<bool> read_switch(Bytes value) {
-  if (value == "on" || value == "t") return true;
-  if (value == "off" || value == "f") return false;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Failure failure_of(Bytes sqlstate) noexcept {
   if (sqlstate == "57P03") return Failure::starting;   // cannot_connect_now
   if (sqlstate == "28000") return Failure::forbidden;  // invalid_authorization_specification
   return Failure::refused;
-}
-
-void SessionFacts::note(Bytes name, Bytes value) noexcept {
-  if (name == "in_hot_standby") in_hot_standby = read_switch(value);
-  if (name == "default_transaction_read_only") default_read_only = read_switch(value);
 }
 
 ServerChoice::ServerChoice(const Target& target, Random& random)
@@ -98,23 +85,13 @@ ServerStep ServerChoice::step() const noexcept {
     step.tls = tls_;
     step.timeout = target_.connect_timeout.value_or(Duration{});
   }
-  if (action_ == Action::ask) {
-    const bool is_about_writes = want() == Want::writable || want() == Want::read_only;
-    step.question = is_about_writes ? show_read_only : show_standby;
-  }
+  if (action_ == Action::ask) step.question = judge_role(want(), facts_).text;
   return step;
 }
 
-ServerChoice::Want ServerChoice::want() const noexcept {
-  switch (target_.session) {
-    case SessionKind::read_write: return Want::writable;
-    case SessionKind::read_only: return Want::read_only;
-    case SessionKind::primary: return Want::primary;
-    case SessionKind::standby: return Want::standby;
-    case SessionKind::prefer_standby: return is_second_pass_ ? Want::anything : Want::standby;
-    case SessionKind::any: break;
-  }
-  return Want::anything;
+SessionKind ServerChoice::want() const noexcept {
+  const bool takes_any = target_.session == SessionKind::prefer_standby && is_second_pass_;
+  return takes_any ? SessionKind::any : target_.session;
 }
 
 void ServerChoice::begin_server() {
@@ -166,37 +143,20 @@ void ServerChoice::established(const SessionFacts& facts) {
 
 void ServerChoice::answered(Bytes value) {
   KATANA_REQUIRE(action_ == Action::ask);
-  const std::optional<bool> is_on = read_switch(value);
-  if (!is_on) return failed(Failure::no_answer, "the server's answer is neither on nor off");
-  if (want() == Want::writable || want() == Want::read_only) {
-    // The answer covers both.
-    facts_ = {.in_hot_standby = false, .default_read_only = is_on};
-  } else {
-    facts_.in_hot_standby = is_on;
+  if (!facts_.answer(want(), value)) {
+    return failed(Failure::no_answer, "the server's answer is neither on nor off");
   }
   judge();
 }
 
 // Compares the session with the wish.
 void ServerChoice::judge() {
-  const Want wish = want();
-  const bool is_about_writes = wish == Want::writable || wish == Want::read_only;
-  const bool knows_all = facts_.in_hot_standby && (!is_about_writes || facts_.default_read_only);
-  if (wish == Want::anything) {
-    action_ = Action::use;
-    return;
+  const RoleVerdict verdict = judge_role(want(), facts_);
+  switch (verdict.kind) {
+    case RoleVerdict::Kind::use: action_ = Action::use; return;
+    case RoleVerdict::Kind::ask: action_ = Action::ask; return;
+    case RoleVerdict::Kind::refuse: return reject(verdict.text);
   }
-  if (!knows_all) {
-    action_ = Action::ask;
-    return;
-  }
-  const bool is_standby = *facts_.in_hot_standby;
-  const bool is_read_only = is_standby || facts_.default_read_only.value_or(false);
-  action_ = Action::use;
-  if (wish == Want::writable && is_read_only) reject("session is read-only");
-  if (wish == Want::read_only && !is_read_only) reject("session is not read-only");
-  if (wish == Want::primary && is_standby) reject("server is in hot standby mode");
-  if (wish == Want::standby && !is_standby) reject("server is not in hot standby mode");
 }
 
 void ServerChoice::reject(std::string_view reason) {

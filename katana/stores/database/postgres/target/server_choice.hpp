@@ -54,6 +54,7 @@
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/base/values/random.hpp"
+#include "katana/stores/database/postgres/target/server_role.hpp"
 #include "katana/stores/database/postgres/target/target.hpp"
 #include "katana/wire/postgres/startup.hpp"
 
@@ -82,16 +83,6 @@ enum class Failure : std::uint8_t {
 };
 // The failure of an error that the server reports during the start.
 Failure failure_of(Bytes sqlstate) noexcept;
-
-// The reports of a session by ParameterStatus (PostgreSQL 14 and later).
-struct SessionFacts {
-  // The settings of these names; nothing: the server does not report them.
-  std::optional<bool> in_hot_standby = {};
-  std::optional<bool> default_read_only = {};
-
-  // Reads one ParameterStatus; others than these two are ignored.
-  void note(Bytes name, Bytes value) noexcept;
-};
 
 // The task of the caller.
 enum class Action : std::uint8_t { resolve, connect, ask, use, end };
@@ -132,10 +123,8 @@ class ServerChoice {
   katana::Error error() const;
 
  private:
-  enum class Want : std::uint8_t { anything, writable, read_only, primary, standby };
-
   const Server& server() const noexcept { return target_.servers[order_[place_]]; }
-  Want want() const noexcept;
+  SessionKind want() const noexcept;
   void begin_server();
   void begin_address();
   void next_address();
