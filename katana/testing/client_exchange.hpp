@@ -21,8 +21,11 @@
 #include <vector>
 
 #include "katana/base/text/bytes.hpp"
-#include "katana/net/engine/sim/sim_network.hpp"
 #include "katana/testing/test_reply.hpp"
+
+namespace katana::engine {
+class SimNetwork;
+}
 
 namespace katana::testing::detail {
 

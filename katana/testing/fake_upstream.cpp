@@ -14,6 +14,7 @@
 #include "katana/net/engine/sim/sim_engine.hpp"
 #include "katana/net/reactor/reactor_on.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/testing/test_loop.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
 

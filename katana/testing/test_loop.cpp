@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+#include "katana/net/engine/sim/sim_network.hpp"
+#include "katana/net/engine/sim/sim_sockets.hpp"
 #include "katana/net/reactor/destinations.hpp"
 
 namespace katana::testing {
@@ -20,15 +22,18 @@ constexpr Duration drain_step = milliseconds(10);
 
 }  // namespace
 
+std::string origin_text(std::string_view scheme, std::string_view host, std::uint16_t port) {
+  const bool is_v6 = host.find(':') != std::string_view::npos;
+  return fmt::format("{}://{}{}{}:{}", scheme, is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+}
+
 // For one reactor; the loop outlives it.
 class TestLoop::Upstreams final : public net::Destinations {
  public:
-  explicit Upstreams(const TestLoop& loop) noexcept : loop_(loop) {}
-  Result<engine::ConnectOptions> find(bool secure, const std::string& host,
+  explicit Upstreams(TestLoop& loop) noexcept : loop_(loop) {}
+  Result<engine::ConnectOptions> find(std::string_view scheme, const std::string& host,
                                       std::uint16_t port) const override {
-    const bool is_v6 = host.find(':') != std::string::npos;
-    const std::string origin = fmt::format("{}://{}{}{}:{}", secure ? "https" : "http",
-                                           is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+    const std::string origin = origin_text(scheme, host, port);
     const auto found = loop_.upstreams_.find(origin);
     if (found != loop_.upstreams_.end()) {
       return engine::ConnectOptions{.address = "127.0.0.1", .port = found->second};
@@ -39,19 +44,26 @@ class TestLoop::Upstreams final : public net::Destinations {
     }
     return fail(
         Code::unavailable,
-        fmt::format("no network in a test: there is no upstream for {}; make a "
-                    "testing::FakeUpstream for it (there {}{})",
-                    origin, known.empty() ? "is none" : "are " + known, loop_.upstream_problems_));
+        fmt::format("no network in a test: there is no upstream for {}; make a testing::{} for it "
+                    "(there {}{})",
+                    origin, scheme == "postgresql" ? "FakePostgres" : "FakeUpstream",
+                    known.empty() ? "is none" : "are " + known, loop_.upstream_problems_));
   }
+  engine::SocketCalls& sockets() const noexcept override { return *loop_.sockets_; }
+  std::uint64_t draw_seed() noexcept override { return loop_.seeds_.next(); }
 
  private:
-  const TestLoop& loop_;
+  TestLoop& loop_;
 };
 
 TestLoop::TestLoop(engine::SimNetwork& network, Duration thread_wait,
                    std::function<bool()> waits_for_time)
-    : network_(network), thread_wait_(thread_wait), waits_for_time_(std::move(waits_for_time)) {
-  // Connections to PostgreSQL have real descriptors, which a reactor watches.
+    : network_(network),
+      thread_wait_(thread_wait),
+      waits_for_time_(std::move(waits_for_time)),
+      sockets_(std::make_unique<engine::SimSockets>(network)),
+      seeds_(network.seed()) {
+  // Connections to a real PostgreSQL have descriptors of the kernel, which a reactor watches.
   network_.ask_ready_with([](int fd, engine::Readiness wanted) {
     const int events = (wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0);
     pollfd asked{.fd = fd, .events = static_cast<short>(events), .revents = 0};
@@ -60,6 +72,12 @@ TestLoop::TestLoop(engine::SimNetwork& network, Duration thread_wait,
                              (asked.revents & (POLLOUT | POLLERR | POLLHUP)) != 0};
   });
 }
+
+TestLoop::~TestLoop() = default;
+
+Instant TestLoop::now() const noexcept { return network_.now(); }
+
+bool TestLoop::is_moving() const { return !network_.quiescent(); }
 
 void TestLoop::add(net::Reactor& reactor) {
   net::Destinations::attach(reactor, std::make_unique<Upstreams>(*this));

@@ -15,25 +15,36 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "katana/base/values/instant.hpp"
+#include "katana/base/values/random.hpp"
 #include "katana/base/values/timestamp.hpp"
-#include "katana/net/engine/sim/sim_network.hpp"
 #include "katana/net/reactor/reactor.hpp"
 
+namespace katana::engine {
+class SimNetwork;
+class SimSockets;
+}  // namespace katana::engine
+
 namespace katana::testing {
+
+// "SCHEME://HOST:PORT", the key of TestLoop::upstreams(). `host` has no brackets.
+std::string origin_text(std::string_view scheme, std::string_view host, std::uint16_t port);
 
 class TestLoop final : private VirtualWallClock {
  public:
   TestLoop(engine::SimNetwork& network, Duration thread_wait,
            std::function<bool()> waits_for_time = {});
+  ~TestLoop();
 
   // For connections and faults of the test.
   engine::SimNetwork& network() noexcept { return network_; }
   // Virtual time; only turns move it.
-  Instant now() const noexcept { return network_.now(); }
+  Instant now() const noexcept;
   // Virtual time, too.
   Timestamp wall_time() const noexcept { return current_time(); }
 
@@ -61,7 +72,7 @@ class TestLoop final : private VirtualWallClock {
   template <class Done>
   void run_ready(Done&& done, Duration limit) {
     const Instant end = now() + limit;
-    while (!done() && now() < end && (is_due() || !network_.quiescent() || await_threads())) {
+    while (!done() && now() < end && (is_due() || is_moving() || await_threads())) {
       turn(step);
     }
   }
@@ -86,6 +97,7 @@ class TestLoop final : private VirtualWallClock {
 
   Timestamp current_time() const noexcept override;
   bool is_due() const noexcept;
+  bool is_moving() const;  // something is in transit on the network
   // True: a message of another thread has arrived.
   bool await_threads();
   void pass(Duration wait_max);
@@ -94,6 +106,8 @@ class TestLoop final : private VirtualWallClock {
   const Duration thread_wait_;
   const std::function<bool()> waits_for_time_;
   std::vector<net::Reactor*> reactors_;
+  const std::unique_ptr<engine::SimSockets> sockets_;  // of clients that read them themselves
+  Random seeds_;
   std::map<std::string, std::uint16_t> upstreams_;
   std::string upstream_problems_;
   std::uint64_t given_up_on_ = 0;  // amount of work that did not end within thread_wait_

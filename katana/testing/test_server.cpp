@@ -14,6 +14,7 @@
 #include "katana/net/reactor/reactor_on.hpp"
 #include "katana/testing/client_exchange.hpp"
 #include "katana/testing/contract_check.hpp"
+#include "katana/testing/test_loop.hpp"
 
 namespace katana::testing {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "katana/net/reactor/destinations.hpp"
 #include "katana/net/upstream/addresses.hpp"
 
 namespace katana::client {
@@ -191,7 +192,7 @@ void OriginPool::limit_idle() noexcept {
 // For the connections that are opened now.
 void OriginPool::ask_destinations() noexcept {
   const Origin& origin = state_.origin;
-  auto found = destinations_->find(origin.secure, origin.host, origin.port);
+  auto found = destinations_->find(origin.secure ? "https" : "http", origin.host, origin.port);
   if (!found) return fail_waiting(found.error());
   addresses_ = {std::move(found->address)};
   address_ = failures_ = 0;

@@ -25,7 +25,10 @@
 #include "katana/http/client/reactor_context.hpp"
 #include "katana/http/client/run_queue.hpp"
 #include "katana/http/client/url.hpp"
-#include "katana/net/reactor/destinations.hpp"
+
+namespace katana::net {
+class Destinations;
+}
 
 namespace katana::client {
 

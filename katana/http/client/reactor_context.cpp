@@ -1,8 +1,9 @@
 #include "katana/http/client/reactor_context.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
+
+#include "katana/net/reactor/destinations.hpp"
 
 namespace katana::client {
 namespace {
@@ -30,7 +31,7 @@ http2::Limits limits_of(const HttpClientOptions& options) {
 
 ReactorContext::ReactorContext(net::Reactor& reactor, std::shared_ptr<const Shared> shared)
     : reactor_(reactor), shared_(std::move(shared)), random_(shared_->options().seed) {
-  if (random_ == 0) random_ = std::random_device()() | std::uint64_t{1} << 32;
+  if (random_ == 0) random_ = net::Destinations::seed_for(reactor) | std::uint64_t{1} << 32;
 }
 
 http2::ClientContext& ReactorContext::http2() {

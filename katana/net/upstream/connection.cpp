@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <new>
-#include <random>
 #include <system_error>
 #include <utility>
 
@@ -135,7 +134,8 @@ Connection::Connection(net::Reactor& reactor, std::shared_ptr<Shared> shared, Ow
       reactor_(reactor),
       shared_(std::move(shared)),
       owner_(owner),
-      random_(shared_->options().seed != 0 ? shared_->options().seed : std::random_device()()),
+      random_(shared_->options().seed != 0 ? shared_->options().seed
+                                           : net::Destinations::seed_for(reactor)),
       pause_(shared_->options().backoff_min) {
   if (shared_->options().order == Order::spread) {
     turn_ = static_cast<std::size_t>(random_.below(shared_->server_count()));
@@ -195,7 +195,8 @@ void Connection::begin() noexcept {
 
 void Connection::ask_destinations() noexcept {
   const net::Destinations& destinations = *net::Destinations::of(reactor_);
-  auto found = destinations.find(shared_->tls() != nullptr, server_.host, server_.port);
+  auto found =
+      destinations.find(shared_->tls() != nullptr ? "https" : "http", server_.host, server_.port);
   if (!found) return fail_attempt(found.error(), false);
   port_ = found->port;
   addresses_ = {std::move(found->address)};

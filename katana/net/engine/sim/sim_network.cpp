@@ -18,6 +18,9 @@ namespace {
 constexpr Instant start{seconds(1'000).ns};
 constexpr std::int64_t wall_clock_start_s = 1'767'225'600;
 
+// No process has so many descriptors.
+constexpr int simulated_first = 1 << 30;
+
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 
 std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
@@ -44,19 +47,26 @@ SimNetwork::EventKey SimNetwork::at(Instant when, Action action) {
   return key;
 }
 
+SimNetwork::EventKey SimNetwork::timer(Duration delay, Action action) {
+  const EventKey key = after(delay, std::move(action));
+  timers_.insert(key);
+  return key;
+}
+
 bool SimNetwork::run_next(Instant until) {
   if (events_.empty() || events_.begin()->first.at > until) {
     now_ = std::max(now_, until);
     return false;
   }
   auto event = events_.extract(events_.begin());
+  timers_.erase(event.key());
   KATANA_CHECK(event.key().at >= now_);
   now_ = event.key().at;
   event.mapped()();
   return true;
 }
 
-bool SimNetwork::quiescent() const { return events_.empty() && !has_work(); }
+bool SimNetwork::quiescent() const { return events_.size() == timers_.size() && !has_work(); }
 
 bool SimNetwork::has_work() const {
   return std::ranges::any_of(hosts_, [](const SimHost* host) { return host->has_work(); });
@@ -112,7 +122,18 @@ void SimNetwork::make_ready(int fd, Readiness ready) {
   known = {known.read || ready.read, known.write || ready.write};
 }
 
+int SimNetwork::add_descriptor(std::function<Readiness(int fd)> ask) {
+  const int fd = simulated_first + ++simulated_number_;
+  simulated_.emplace(fd, std::move(ask));
+  return fd;
+}
+
 Readiness SimNetwork::ready_for(int fd, Readiness wanted) const {
+  if (fd >= simulated_first) {
+    const auto place = simulated_.find(fd);
+    const Readiness ready = place == simulated_.end() ? Readiness{} : place->second(fd);
+    return {ready.read && wanted.read, ready.write && wanted.write};
+  }
   const auto told = ready_fds_.find(fd);
   Readiness ready = told == ready_fds_.end() ? Readiness{} : told->second;
   if (ask_ready_) {

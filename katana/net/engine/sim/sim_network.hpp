@@ -80,8 +80,14 @@ class SimNetwork {
   // Runs at the end of `delay`.
   EventKey after(Duration delay, Action action) { return at(now_ + delay, std::move(action)); }
   EventKey at(Instant when, Action action);  // runs at `when`, or next if that has passed
+  // As after(), for a wait on purpose, such as that of a server before it answers. quiescent() does
+  // not wait for it.
+  EventKey timer(Duration delay, Action action);
   // Ignored when the event has run.
-  void cancel(EventKey key) { events_.erase(key); }
+  void cancel(EventKey key) {
+    events_.erase(key);
+    timers_.erase(key);
+  }
   // Runs the next event at or before `until` and returns true; otherwise moves time on to `until`.
   bool run_next(Instant until);
   // Everything up to `until`, in order.
@@ -89,8 +95,8 @@ class SimNetwork {
     while (run_next(until)) {
     }
   }
-  // No event is queued and no host has work: nothing will happen, however much time passes. Bytes
-  // are at rest while they wait for a paused link or for a client that does not read.
+  // No event is queued but timers, and no host has work: nothing will happen before the next timer.
+  // Bytes are at rest while they wait for a paused link or for a client that does not read.
   bool quiescent() const;
   // Some host has work for its next turn, however little time passes.
   bool has_work() const;
@@ -127,6 +133,10 @@ class SimNetwork {
 
   // The engine that watches `fd` for it calls its watcher once, in its next turn.
   void make_ready(int fd, Readiness ready = {.read = true});
+  // Returns a number that no descriptor of the process has. `ask`, called with it, says what it is
+  // ready for.
+  int add_descriptor(std::function<Readiness(int fd)> ask);
+  void forget_descriptor(int fd) { simulated_.erase(fd); }  // before its object goes
   // Sets the function that asks what a real descriptor (a socket, an eventfd) is ready for, as
   // poll(2) does without a timeout. The simulation itself makes no system call.
   void ask_ready_with(std::function<Readiness(int fd, Readiness wanted)> ask) {
@@ -166,11 +176,14 @@ class SimNetwork {
 
   Instant now_;
   std::map<EventKey, Action> events_;
+  std::set<EventKey> timers_;  // those of events_ that are timers
   std::uint64_t event_number_ = 0;
 
   std::vector<SimHost*> hosts_;
   std::map<int, Readiness> ready_fds_;
   std::function<Readiness(int fd, Readiness wanted)> ask_ready_;
+  std::map<int, std::function<Readiness(int fd)>> simulated_;
+  int simulated_number_ = 0;
   std::uint16_t last_port_ = 40'000;
   std::uint64_t connection_number_ = 0;
   Descriptors descriptors_;
