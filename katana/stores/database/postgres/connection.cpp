@@ -55,8 +55,8 @@ Connection::Connection(ConnectionOwner& owner, Home& home, const Options& option
     : owner_(owner),
       home_(home),
       options_(options),
-      link_(home.link_memory(), std::move(link)),
-      statements_(options.statements_max) {}
+      link_(home.link_memory(), std::move(link), destinations_of(home, options)),
+      statements_(options.statements_max, home.draw_seed()) {}
 
 Connection::~Connection() { unwatch(); }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "katana/base/system/check.hpp"
 
@@ -23,7 +22,7 @@ ConnectionPool::ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<H
       handle_(std::make_shared<PoolHandle>()),
       number_(shared_->enrol(*this, handle_, home_.executor())),
       keeps_one_(keeps_one),
-      random_(std::random_device()()) {
+      random_(home.draw_seed()) {
   handle_->pool = this;
 }
 

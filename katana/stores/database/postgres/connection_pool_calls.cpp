@@ -80,6 +80,10 @@ void ConnectionPool::open_connections() {
   if (failures_ > 0) wanted = std::min<std::size_t>(wanted, 1);
   while (opening_ < wanted && may_open() && shared_->take_permit()) {
     ++opening_;
+    if (destinations_of(home_, options_) != nullptr) {
+      connect(unresolved_targets(options_), options_.password);
+      continue;
+    }
     const bool blocks = !options_.password_file.empty() ||
                         std::ranges::any_of(options_.hosts, [](const Host& host) {
                           return host.address.empty() && !needs_no_look_up(host.name);
@@ -140,7 +144,7 @@ void ConnectionPool::note_failure(std::string_view why) {
           ? std::max(options_.backoff_min, std::min(options_.backoff_max, options_.probe_interval))
           : options_.backoff_max;
   connect_again_at_ = home_.now() + backoff(failures_, options_.backoff_min, most, random_.next());
-  if (shared_->count_open(0) == 0) shared_->report_failure(why);
+  if (shared_->count_open(0) == 0) shared_->report_failure(why, home_.now());
 }
 
 void ConnectionPool::on_opened(Connection& connection) noexcept {
@@ -154,7 +158,7 @@ void ConnectionPool::on_opened(Connection& connection) noexcept {
   failures_ = 0;
   connect_again_at_ = {};
   connection.used_at = home_.now();
-  shared_->report_usable();
+  shared_->report_usable(home_.now());
   schedule();
 }
 

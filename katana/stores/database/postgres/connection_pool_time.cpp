@@ -165,7 +165,7 @@ void ConnectionPool::probe(Instant now) {
     const std::string why =
         fmt::format("the server has not answered for {} ms", options_.probe_timeout.count_ms());
     connection->probe_by = never;
-    shared_->report_failure(why);
+    shared_->report_failure(why, now);
     shared_->renew_connections();
     // Calls that were sent behind it have their own deadlines.
     if (connection->carries_only_probe()) connection->lose(Kind::unavailable, why);
@@ -192,7 +192,9 @@ void ConnectionPool::on_position(std::uint64_t position, Instant asked_at) noexc
 
 void ConnectionPool::judge_probe(Connection& connection) {
   connection.probe_by = never;
-  if (!options_.wants_writable() || !connection.is_read_only()) return shared_->report_usable();
+  if (!options_.wants_writable() || !connection.is_read_only()) {
+    return shared_->report_usable(home_.now());
+  }
   shared_->renew_connections();
   if (connection.is_idle()) connection.lose(Kind::unavailable, "the server became read-only");
 }

@@ -9,12 +9,17 @@
 // Invariant  now() is the time of the turn.
 #pragma once
 
+#include <cstdint>
+#include <random>
+
 #include "katana/base/coroutine/executor.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/net/engine/engine.hpp"
+#include "katana/net/reactor/destinations.hpp"
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/net/reactor/timer_wheel.hpp"
 #include "katana/stores/database/postgres/link_memory.hpp"
+#include "katana/stores/database/postgres/options.hpp"
 #include "katana/stores/database/postgres/types.hpp"
 
 namespace katana::database::postgres {
@@ -35,6 +40,10 @@ class Home {
   virtual katana::Result<void> watch(int socket, engine::Readiness wanted,
                                      engine::Watcher& watcher) = 0;
   virtual void unwatch(int socket) = 0;
+  // Those of its reactor; null: there are none, or no reactor.
+  virtual const net::Destinations* destinations() const noexcept { return nullptr; }
+  // A seed for random numbers of this thread.
+  virtual std::uint64_t draw_seed() { return std::random_device()(); }
 
   LinkMemory& link_memory() noexcept { return link_memory_; }  // of this thread's connections
   // The parameters of the statement that is sent next. They are taken and sent without a pause.
@@ -46,6 +55,12 @@ class Home {
   LinkMemory link_memory_;
   Arguments arguments_;
 };
+
+// The destinations of connections that have these options; null: the machine's network. Tests with
+// a real server let the reactors of a simulated network reach it.
+inline const net::Destinations* destinations_of(const Home& home, const Options& options) noexcept {
+  return options.is_on_reactors_only ? home.destinations() : nullptr;
+}
 
 // The Home of a reactor: the reactor's engine watches the sockets.
 class ReactorHome final : public Home {
@@ -61,6 +76,10 @@ class ReactorHome final : public Home {
     return reactor_.watch(socket, wanted, watcher);
   }
   void unwatch(int socket) override { reactor_.unwatch(socket); }
+  const net::Destinations* destinations() const noexcept override {
+    return net::Destinations::of(reactor_);
+  }
+  std::uint64_t draw_seed() override { return net::Destinations::seed_for(reactor_); }
 
  private:
   net::Reactor& reactor_;

@@ -1,8 +1,6 @@
 // Bytes of a session: what is received, sent and kept. link_start.cpp has the start.
 #include "katana/stores/database/postgres/link.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -10,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "katana/net/engine/sockets.hpp"
 #include "katana/stores/database/postgres/link_tls.hpp"
 #include "katana/stores/database/postgres/opening_link.hpp"
 #include "katana/stores/database/postgres/socket_address.hpp"
@@ -35,9 +32,10 @@ bool is_within(Bytes part, const std::string& whole) noexcept {
 
 }  // namespace
 
-Link::Link(LinkMemory& memory, LinkOptions options)
+Link::Link(LinkMemory& memory, LinkOptions options, const net::Destinations* destinations)
     : memory_(memory),
-      start_(std::make_unique<OpeningLink>(std::move(options))),
+      sockets_(destinations != nullptr ? destinations->sockets() : engine::kernel_sockets()),
+      start_(std::make_unique<OpeningLink>(std::move(options), destinations)),
       pending_(requests_at_first) {}
 
 Link::~Link() {
@@ -96,17 +94,17 @@ bool Link::send_once() noexcept {
   } else {
     parts[0] = {output_.data() + sent_, output_.size() - sent_};
   }
-  const ssize_t taken = engine::send_parts(socket_, {parts.data(), count}, MSG_DONTWAIT);
-  if (taken < 0) {
-    full_ = errno == EAGAIN || errno == EWOULDBLOCK;
+  const auto [taken, error] = sockets_.send(socket_, {parts.data(), count});
+  if (error != 0) {
+    full_ = error == EAGAIN;
     // The last words of the server may still be there to be received.
     send_failed_ = !full_;
     return false;
   }
   if (tls_ != nullptr) {
-    tls_->output().advance(static_cast<std::size_t>(taken));
+    tls_->output().advance(taken);
   } else {
-    sent_ += static_cast<std::size_t>(taken);
+    sent_ += taken;
   }
   return true;
 }
@@ -128,17 +126,13 @@ void Link::flush() noexcept {
 // ---- input
 
 bool Link::read_socket(char* to, std::size_t room, std::size_t& count) noexcept {
-  count = 0;
-  const ssize_t taken = ::recv(socket_, to, room, MSG_DONTWAIT);
-  may_have_more_ = taken == static_cast<ssize_t>(room);
-  if (taken > 0) {
-    count = static_cast<std::size_t>(taken);
-    return true;
-  }
-  if (taken < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return true;
-  problem_ = {.text = taken == 0
+  const auto [taken, error] = sockets_.receive(socket_, to, room);
+  count = taken;
+  may_have_more_ = taken == room;
+  if (taken > 0 || error == EAGAIN) return true;
+  problem_ = {.text = error == 0
                           ? std::string("the server closed the connection")
-                          : "the connection broke: " + std::generic_category().message(errno)};
+                          : "the connection broke: " + std::generic_category().message(error)};
   return false;
 }
 

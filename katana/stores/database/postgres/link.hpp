@@ -12,6 +12,8 @@
 // It tries the servers of its options one after another. An attempt is TCP or a Unix socket, TLS,
 // authentication, and a look at the role of the server.
 //
+// Its sockets are the kernel's, or those of the destinations of a reactor: see net/upstream.
+//
 // Owns       its socket, its TLS, the machine, and what was received and not read.
 // Borrows    the memory of its thread. The bodies of events are valid until keep_unread().
 // Thread     one at a time.
@@ -34,6 +36,8 @@
 #include <vector>
 
 #include "katana/base/text/bytes.hpp"
+#include "katana/net/engine/socket_calls.hpp"
+#include "katana/net/reactor/destinations.hpp"
 #include "katana/stores/database/postgres/link_memory.hpp"
 #include "katana/stores/database/postgres/link_options.hpp"
 #include "katana/stores/database/postgres/target/server_role.hpp"
@@ -69,7 +73,9 @@ class Link {
   static constexpr protocol::Limits start_limits = {
       .row_bytes_max = 0, .description_bytes_max = 0, .start_messages_max = 10'000};
 
-  Link(LinkMemory& memory, LinkOptions options);
+  // `destinations`, valid until the link is open, have its sockets, which outlive it. Null: the
+  // link uses the machine's network.
+  Link(LinkMemory& memory, LinkOptions options, const net::Destinations* destinations = nullptr);
   // Says goodbye, if the socket takes it at once.
   ~Link();
   Link(const Link&) = delete;
@@ -157,6 +163,7 @@ class Link {
   void seal() noexcept;
 
   LinkMemory& memory_;
+  engine::SocketCalls& sockets_;
   std::unique_ptr<OpeningLink> start_;  // null: it is open
   std::unique_ptr<LinkTls> tls_;        // null: in the clear
   std::vector<protocol::Machine::Pending> pending_;

@@ -2,7 +2,6 @@
 #include <netinet/tcp.h>
 #include <pwd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -57,6 +56,13 @@ katana::Result<int> connect_socket(const Target& target) {
   }
   return engine::open_connection({.address = is_local ? path_of(target) : target.address,
                                   .port = is_local ? std::uint16_t{0} : target.port});
+}
+
+katana::Result<int> connect_within(const net::Destinations& destinations,
+                                   engine::SocketCalls& sockets, const Target& target) {
+  const auto found = destinations.find("postgresql", target.name, target.port);
+  if (!found) return std::unexpected(found.error());
+  return sockets.connect(*found);
 }
 
 std::string refusal_text(protocol::Refusal refusal) {
@@ -118,7 +124,7 @@ bool Link::note_refused(const protocol::Report& report) {
 }
 
 void Link::close() noexcept {
-  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  if (socket_ >= 0) sockets_.close(std::exchange(socket_, -1));
   tls_.reset();
   machine_.reset();
   connecting_ = full_ = send_failed_ = may_have_more_ = false;
@@ -156,7 +162,9 @@ bool Link::open(const Target& target) {
   start_->has_answered = false;
   const bool is_local = target.address.empty();
   socket_path_ = is_local ? path_of(target) : std::string();
-  auto opened = connect_socket(target);
+  auto opened = start_->destinations != nullptr
+                    ? connect_within(*start_->destinations, sockets_, target)
+                    : connect_socket(target);
   if (!opened) {  // it names the place
     problem_.state.clear();
     if (!problem_.text.empty()) problem_.text += "; ";
@@ -164,7 +172,7 @@ bool Link::open(const Target& target) {
     return false;
   }
   socket_ = *opened;
-  if (!is_local) set_probes(socket_, start_->options.probes);
+  if (!is_local && start_->destinations == nullptr) set_probes(socket_, start_->options.probes);
   connecting_ = true;
   return true;
 }
@@ -173,7 +181,7 @@ void Link::advance() noexcept {
   bool good = true;
   if (connecting_) {
     connecting_ = false;
-    if (const int why = engine::take_socket_error(socket_); why != 0) {
+    if (const int why = sockets_.take_error(socket_); why != 0) {
       good = note(std::generic_category().message(why));
     } else {
       good = begin_session();

@@ -1,6 +1,7 @@
 // OpeningLink: the part of a link that it has until it is open.
 //
 // Owns       the options, among them the password, and the machine of the start.
+// Borrows    the destinations.
 // Thread     one at a time.
 // Allocates  once, some 2 KiB.
 // Fails      as Link does.
@@ -11,20 +12,23 @@
 #include <utility>
 #include <vector>
 
+#include "katana/net/reactor/destinations.hpp"
 #include "katana/stores/database/postgres/link_options.hpp"
 #include "katana/wire/postgres/startup.hpp"
 
 namespace katana::database::postgres {
 
 struct OpeningLink {
-  explicit OpeningLink(LinkOptions given) noexcept : options(std::move(given)) {}
+  OpeningLink(LinkOptions given, const net::Destinations* of) noexcept
+      : options(std::move(given)), destinations(of) {}
 
   // The steps between a connected socket and an open link. asking: the server is asked for what it
   // does not report of itself.
   enum class Phase : std::uint8_t { starting, handshake, asking };
 
-  LinkOptions options;            // of all servers
-  std::size_t target = 0;         // of the options: the next to be tried
+  LinkOptions options;                          // of all servers
+  const net::Destinations* const destinations;  // null: the machine's network
+  std::size_t target = 0;                       // of the options: the next to be tried
   bool takes_any = false;         // no standby was there: the second round, for prefer_standby
   std::string host;               // of the server that is tried
   Phase phase = Phase::starting;  // of that server

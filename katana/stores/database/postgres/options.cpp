@@ -251,6 +251,12 @@ katana::Result<void> check(const Options& options) {
   if (!options.password.empty() && !options.password_file.empty()) {
     return refuse("password_file", "is given beside a password: give one of them");
   }
+  const bool needs_thread = !options.migrations.empty() || !options.bundled.empty() ||
+                            !options.password_file.empty() || options.replica_lag_max > Duration{};
+  if (options.is_on_reactors_only && needs_thread) {
+    return refuse("is_on_reactors_only",
+                  "goes without migrations, password_file and replica_lag_max: they need a thread");
+  }
   if (options.connections_max == 0 || options.connections_max > 10'000) {
     return refuse("connections_max", "is 1 to 10000");
   }

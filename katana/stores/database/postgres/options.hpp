@@ -49,6 +49,10 @@ struct Options {
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
   std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
   Opening opening = {};                 // of open(), as far as it asks the server
+  // For tests in virtual time: the database has no thread. Reactors make connections, to their
+  // net::Destinations if they have some. Other callers are refused. REQUIRES no migrations, no
+  // password_file, and a replica_lag_max of 0.
+  bool is_on_reactors_only = false;
 
   unsigned connections_max = 16;  // of the process, all reactors together
   // Statements on their way on one connection.
@@ -89,13 +93,6 @@ struct Options {
 
 // Checks the options; an Error names the one that is wrong.
 katana::Result<void> check(const Options& options);
-
-// A host, and the address that its name was resolved to.
-struct Target {
-  std::string name;           // as configured; TLS checks it
-  std::uint16_t port = 5432;  // of TCP
-  std::string address = {};   // empty: the name is the folder of a Unix socket
-};
 
 // The password of the options, or that of their file; the caller erases it with erase_secret().
 katana::Result<std::string> password_of(const Options& options);

@@ -27,10 +27,11 @@ katana::Result<std::unique_ptr<Postgres>> Postgres::create(Options options) {
 katana::Result<std::unique_ptr<Postgres>> Postgres::create_part(Options options,
                                                                 std::shared_ptr<Topology> topology,
                                                                 bool as_replica) {
-  auto thread = IoThread::create();
-  if (!thread) return std::unexpected(thread.error());
   auto backend =
       std::unique_ptr<Postgres>(new Postgres(std::move(options), std::move(topology), as_replica));
+  if (backend->shared_->options.is_on_reactors_only) return backend;
+  auto thread = IoThread::create();
+  if (!thread) return std::unexpected(thread.error());
   backend->thread_ = *std::move(thread);
   IoThread& home = *backend->thread_;
   backend->thread_pool_ = std::make_unique<ConnectionPool>(backend->shared_, nullptr, home, true);
@@ -48,16 +49,18 @@ Postgres::~Postgres() {
   if (thread_) thread_->stop([this] { thread_pool_.reset(); });
 }
 
-ConnectionPool* Postgres::pool_here() noexcept {
+ConnectionPool* Postgres::pool_here() const {
   net::Reactor* const reactor = net::Reactor::current();
   if (reactor == nullptr || Executor::current() != reactor) return nullptr;
   if (auto* const found = reactor->attached(shared_.get()))
     return static_cast<ConnectionPool*>(found);
   auto home = std::make_unique<ReactorHome>(*reactor);
   Home& lent = *home;
-  auto made = std::make_unique<ConnectionPool>(shared_, std::move(home), lent, false);
+  const bool keeps_one = thread_ == nullptr;
+  auto made = std::make_unique<ConnectionPool>(shared_, std::move(home), lent, keeps_one);
   ConnectionPool* const pool = made.get();
   reactor->attach(shared_.get(), std::move(made));
+  if (keeps_one) pool->start();
   return pool;
 }
 
@@ -71,6 +74,10 @@ void Postgres::submit(Work& work) noexcept {
   std::uint32_t number = here != nullptr ? here->number() : thread_pool_number_;
   if (request.transaction != 0) number = ConnectionPool::number_of(request.transaction);
   if (request.cursor != nullptr) number = static_cast<StreamCursor*>(request.cursor)->pool;
+  if (number == 0) {
+    work.outcome.error.emplace(Kind::unavailable, "the database serves callers on reactors alone");
+    return Completions().add(work);
+  }
   if (here != nullptr && here->number() == number) {
     work.on_own_thread = true;
     return here->accept(work);
@@ -106,7 +113,12 @@ void Postgres::observe_outages(OutageObserver observer) {
   shared_->observe_outages(std::move(observer));
 }
 
-katana::Result<void> Postgres::health() const { return shared_->health(); }
+katana::Result<void> Postgres::health() const {
+  if (thread_ == nullptr) (void)pool_here();  // nothing else would begin to connect
+  return shared_->health();
+}
+
+bool Postgres::runs_in_turns() const noexcept { return shared_->options.is_on_reactors_only; }
 
 Duration Postgres::timeout_default() const noexcept { return shared_->options.timeout; }
 

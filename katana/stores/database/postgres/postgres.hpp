@@ -55,15 +55,16 @@ class Postgres final : public Backend {
   Bytes system() const noexcept override { return "postgresql"; }
   katana::Result<void> health() const override;
   Statistics statistics() const override;
+  bool runs_in_turns() const noexcept override;
   Duration timeout_default() const noexcept override;
 
  private:
   Postgres(Options options, std::shared_ptr<Topology> topology, bool as_replica);
   // The pool of this thread's reactor; null: there is none.
-  ConnectionPool* pool_here() noexcept;
+  ConnectionPool* pool_here() const;
 
   const std::shared_ptr<Shared> shared_;
-  std::unique_ptr<IoThread> thread_;
+  std::unique_ptr<IoThread> thread_;  // null: Options::is_on_reactors_only
   std::unique_ptr<ConnectionPool> thread_pool_;
   std::uint32_t thread_pool_number_ = 0;
 };

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "katana/base/system/check.hpp"
-#include "katana/base/system/monotonic_clock.hpp"
 #include "katana/stores/database/postgres/pool_wake.hpp"
 
 namespace katana::database::postgres {
@@ -150,7 +149,7 @@ void Shared::take_all_handed_over(WorkList& works) {
   handed_over_count_ = 0;
 }
 
-void Shared::report_usable() noexcept {
+void Shared::report_usable(Instant now) noexcept {
   if (usable()) return;
   const std::lock_guard lock(mutex_);
   if (known_down_.exchange(false, std::memory_order_relaxed)) {
@@ -158,17 +157,17 @@ void Shared::report_usable() noexcept {
     poke_each();
   }
   if (usable_.exchange(true, std::memory_order_relaxed) || failed_at_ == never) return;
-  const Duration lasted = monotonic_now() - std::exchange(failed_at_, never);
+  const Duration lasted = now - std::exchange(failed_at_, never);
   if (observer_) observer_({.where = where_, .lasted = lasted});
 }
 
-void Shared::report_failure(std::string_view why) {
+void Shared::report_failure(std::string_view why, Instant now) {
   const std::lock_guard lock(mutex_);
   if (usable_.exchange(false, std::memory_order_relaxed)) add(tallies.outages);
   std::string line = on_one_line(why);
   if (!known_down_.exchange(true, std::memory_order_relaxed)) poke_each();
   const bool is_new = failed_at_ == never || line != failure_;
-  if (failed_at_ == never) failed_at_ = monotonic_now();
+  if (failed_at_ == never) failed_at_ = now;
   failure_ = std::move(line);
   if (is_new && observer_) observer_({.where = where_, .why = failure_});
 }

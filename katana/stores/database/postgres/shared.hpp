@@ -98,9 +98,9 @@ class Shared {
   void take_expired(WorkList& works, Instant now);
   void take_all_handed_over(WorkList& works);
 
-  void report_usable() noexcept;  // a server has answered: calls are accepted again
+  void report_usable(Instant now) noexcept;  // a server has answered: calls are accepted again
   // REQUIRES that no connection is open, or that the open ones get no answers.
-  void report_failure(std::string_view why);
+  void report_failure(std::string_view why, Instant now);
   // True when an attempt has failed and none has succeeded since. Calls then fail at once, and one
   // pool finds out when the outage is over.
   bool known_down() const noexcept { return known_down_.load(std::memory_order_relaxed); }

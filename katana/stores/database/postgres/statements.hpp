@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -47,7 +46,9 @@ struct Prepared : ListHook<Prepared> {
 
 class Statements {
  public:
-  explicit Statements(std::size_t most) noexcept : most_(most) {}
+  // `seed` distinguishes this connection's names from those of others.
+  Statements(std::size_t most, std::uint64_t seed)
+      : prefix_("k" + std::to_string(static_cast<std::uint32_t>(seed)) + "_"), most_(most) {}
   ~Statements() {
     while (!order_.empty()) order_.pop_front();
   }
@@ -109,7 +110,7 @@ class Statements {
 
   // No other program has this prefix. A pooler may give a session to another program, which then
   // cannot run this program's statements by mistake.
-  const std::string prefix_ = "k" + std::to_string(std::random_device()()) + "_";
+  const std::string prefix_;
 
   const std::size_t most_;
   std::uint64_t names_ = 0;

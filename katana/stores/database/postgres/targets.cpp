@@ -21,6 +21,15 @@ bool needs_no_look_up(const std::string& name) noexcept {
          inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
 }
 
+std::vector<Target> unresolved_targets(const Options& options) {
+  std::vector<Target> targets;
+  for (const Host& host : options.hosts) {
+    const bool is_socket = host.name.starts_with('/') || host.name.starts_with('@');
+    targets.push_back({host.name, host.port, is_socket ? "" : host.name});
+  }
+  return targets;
+}
+
 katana::Result<std::vector<Target>> targets_of(const Host& host) {
   std::vector<Target> targets;
   if (!host.address.empty()) {

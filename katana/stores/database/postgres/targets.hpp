@@ -15,8 +15,18 @@
 
 namespace katana::database::postgres {
 
+// A host, and the address that its name was resolved to.
+struct Target {
+  std::string name;           // as configured; TLS checks it
+  std::uint16_t port = 5432;  // of TCP
+  std::string address = {};   // empty: the name is the folder of a Unix socket
+};
+
 // True: the name is a numeric address, or the folder of a Unix socket.
 bool needs_no_look_up(const std::string& name) noexcept;
+
+// The hosts as they are named, for net::Destinations. Does not block.
+std::vector<Target> unresolved_targets(const Options& options);
 
 // The targets of one host.
 katana::Result<std::vector<Target>> targets_of(const Host& host);
