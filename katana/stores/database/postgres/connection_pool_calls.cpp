@@ -113,7 +113,7 @@ void ConnectionPool::connect(const katana::Result<std::vector<Target>>& targets,
     std::ranges::rotate(order,
                         order.begin() + static_cast<std::ptrdiff_t>(failures_ % order.size()));
     const bool is_one_of_several = order.size() > 1;
-    auto link = link_options(options_, std::move(order), *password);
+    auto link = link_options(options_, std::move(order), *password, random_.next());
     if (link) {
       connection = Connection::begin(*this, home_, options_, *std::move(link), why);
     } else {

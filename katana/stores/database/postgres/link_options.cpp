@@ -106,8 +106,8 @@ void set_ports(const Options& options, const std::vector<target::Server>& server
 }
 
 // load_balance_hosts=random: hosts and addresses in a random order, for each connection.
-void shuffle(std::vector<Target>& targets) {
-  Random random(std::random_device{}());
+void shuffle(std::vector<Target>& targets, std::uint64_t seed) {
+  Random random(seed);
   for (std::size_t left = targets.size(); left > 1; --left) {
     std::swap(targets[left - 1], targets[random.below(left)]);
   }
@@ -123,13 +123,14 @@ katana::Result<void> check_servers(const Options& options) {
 }  // namespace
 
 katana::Result<LinkOptions> link_options(const Options& options, std::vector<Target> targets,
-                                         const std::string& password) {
+                                         const std::string& password,
+                                         std::optional<std::uint64_t> seed) {
   KATANA_TRY(const target::Target wanted, target_of(options, password, target::system_sources()));
   KATANA_TRY_DONE(check_servers(options));
   LinkOptions made;
   made.targets = std::move(targets);
   set_ports(options, wanted.servers, made.targets);
-  if (wanted.is_balanced) shuffle(made.targets);
+  if (wanted.is_balanced) shuffle(made.targets, seed ? *seed : std::random_device{}());
   made.user = wanted.user;
   made.database = wanted.database;
   made.password = SecretText(password);

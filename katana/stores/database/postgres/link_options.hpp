@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,9 +80,11 @@ struct LinkOptions {
 };
 
 // The targets are those of the options' hosts, resolved. The service file, PG* variables and the
-// password file have the values that the options lack. An Error names a parameter.
+// password file have the values that the options lack. `seed`: of the order that
+// load_balance_hosts=random draws; none: a random one. An Error names a parameter.
 katana::Result<LinkOptions> link_options(const Options& options, std::vector<Target> targets,
-                                         const std::string& password);
+                                         const std::string& password,
+                                         std::optional<std::uint64_t> seed = std::nullopt);
 
 // Checks the values of the parameters, so that open() refuses what no attempt could use.
 katana::Result<void> check_parameters(const Options& options);

@@ -126,6 +126,39 @@ TEST(PostgresOptions, limits_that_make_no_sense_are_refused_by_name) {
   EXPECT_THAT(password_of(options).error().describe(), HasSubstr("'b'"));
 }
 
+TEST(PostgresOptions, a_database_on_reactors_alone_goes_without_what_needs_a_thread) {
+  Options good;
+  good.hosts = {{"127.0.0.1", 5432}};
+  good.is_on_reactors_only = true;
+  EXPECT_TRUE(check(good));
+  Options migrates = good;
+  migrates.migrations = "migrations";
+  Options reads_password = good;
+  reads_password.password_file = "password";
+  Options has_replica = good;
+  has_replica.replica_lag_max = seconds(1);
+  for (const Options& each : {migrates, reads_password, has_replica}) {
+    const auto refused = check(each);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), testing::HasSubstr("is_on_reactors_only"));
+  }
+}
+
+TEST(PostgresOptions, the_same_seed_balances_hosts_in_the_same_order) {
+  Options options;
+  options.user = "app";
+  options.hosts = {{"10.0.0.1"}, {"10.0.0.2"}, {"10.0.0.3"}, {"10.0.0.4"}};
+  options.parameters = {{"load_balance_hosts", "random"}};
+  const auto order_of = [&](std::uint64_t seed) {
+    std::string order;
+    const std::vector<Target> targets = {{"a"}, {"b"}, {"c"}, {"d"}, {"e"}, {"f"}};
+    for (const Target& each : link_options(options, targets, "", seed)->targets) order += each.name;
+    return order;
+  };
+  EXPECT_EQ(order_of(1), order_of(1));
+  EXPECT_NE(order_of(1), order_of(2));
+}
+
 TEST(PostgresOptions, a_parameter_of_the_url_replaces_a_default) {
   Options options;
   options.user = "app";
