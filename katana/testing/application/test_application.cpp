@@ -14,6 +14,7 @@
 #include "katana/net/reactor/reactor_on.hpp"
 #include "katana/testing/application/span_capture.hpp"
 #include "katana/testing/database/temporary_database.hpp"
+#include "katana/testing/test_loop.hpp"
 
 namespace katana::testing {
 namespace {
@@ -131,6 +132,7 @@ app::Embedding TestApplication::embedding(TestLoop& loop) {
 Result<database::Database> TestApplication::open_database(
     const app::DatabaseDrivers& drivers, const app::DatabaseSettings& settings,
     std::vector<database::Migration> migrations) {
+  if (opener_) return opener_(settings);
   constexpr std::string_view scheme = "sqlite:";
   if (!settings.url.starts_with(scheme)) return drivers.open(settings, std::move(migrations));
   // The database of a settings file is the program's own: a test uses it only if it names it.
@@ -154,7 +156,19 @@ Result<std::unique_ptr<TestTarget>> TestApplication::start_program(TestLoop& loo
   auto target = std::make_unique<Target>(program_.server().first_reactor(), program_.port(), loop);
   target->documents = program_.documents();
   loop.turn({});  // jobs count their time from here on, not from the first request
+  if (opener_) connect_database(loop);
   return target;
+}
+
+// A database without a thread connects when a reactor first asks for it.
+void TestApplication::connect_database(TestLoop& loop) {
+  Starter asking([this] {
+    if (auto* const database = program_.services().find<database::Database>()) {
+      (void)database->backend().health();
+    }
+  });
+  program_.server().first_reactor().post(asking);
+  loop.run_ready([] { return false; }, seconds(1));
 }
 
 Result<void> TestApplication::use_operations() {

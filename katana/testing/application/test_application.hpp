@@ -14,7 +14,8 @@
 // advance() and faults of the network are those of a TestServer.
 //
 //   start    at the first request, or start()
-//   database one in memory with the program's migrations, unless `settings` have a database.url
+//   database one in memory with the program's migrations, unless `settings` have a database.url;
+//            or that of use_database()
 //   network  requests of its HttpClient go to a FakeUpstream, or fail
 //   end      stop() or the destructor: drains, runs on_stop, and stops the parts, in virtual time
 //
@@ -116,6 +117,10 @@ class TestApplication : public TestServer {
       });
     }
   }
+  // Opens the program's database in place of its drivers, as FakePostgres needs it. The database is
+  // connected when the program has started.
+  using DatabaseOpener = std::function<Result<database::Database>(const app::DatabaseSettings&)>;
+  void use_database(DatabaseOpener opener) { opener_ = std::move(opener); }
   // May be called after the start, too. It lives as long as this object.
   FakeUpstream& upstream(std::string url, const std::function<void(Router&)>& routes);
 
@@ -186,6 +191,7 @@ class TestApplication : public TestServer {
                   TestApplicationOptions options);
 
   Result<std::unique_ptr<TestTarget>> start_program(TestLoop& loop);
+  void connect_database(TestLoop& loop);
   void take_spans(const registry::Services& services);
   Result<database::Database> open_database(const app::DatabaseDrivers& drivers,
                                            const app::DatabaseSettings& settings,
@@ -227,6 +233,7 @@ class TestApplication : public TestServer {
   std::vector<CapturedFailure> failures_;
   DatabaseFaults database_faults_;
   std::vector<Override> overrides_;
+  DatabaseOpener opener_;  // null: open_database()
   std::vector<std::unique_ptr<FakeUpstream>> upstreams_;
   std::unique_ptr<app::ApplicationCore> owned_;  // null: borrowed
   app::ApplicationCore& program_;
