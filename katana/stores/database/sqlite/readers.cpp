@@ -92,7 +92,8 @@ void Readers::close(Cursor& cursor) noexcept {
 }
 
 void Readers::forget(ReadCursor& cursor) noexcept {
-  std::erase(cursors_, &cursor);
+  KATANA_CHECK(std::erase(cursors_, &cursor) == 1);
+  KATANA_CHECK(streams_ > 0);
   --streams_;
 }
 
@@ -174,6 +175,7 @@ Work* Readers::take() noexcept {
     if (opens && streams_ >= options_.streams_max) continue;
     queue_.remove(*work);
     streams_ += opens ? 1 : 0;
+    KATANA_CHECK(streams_ <= options_.streams_max);
     ++pooled_;
     return work;
   }
@@ -192,6 +194,7 @@ void Readers::serve(Slot& slot) noexcept {
       const std::lock_guard lock(mutex_);
       work = take();
       if (work == nullptr) {
+        KATANA_CHECK(slot.connection == nullptr);  // stop() would interrupt one that may be gone
         slot.busy = false;
         return;
       }
@@ -278,14 +281,14 @@ void Readers::fetch(Slot& slot, Work& work) noexcept {
                                      {.deadline = work.deadline, .work = &work});
   enter(slot, nullptr);
   if (code != SQLITE_ROW && code != SQLITE_DONE) conclude(work, code, connection);
-  if (code != SQLITE_ROW) {
+  if (code == SQLITE_ROW) {
+    const std::lock_guard lock(mutex_);
+    cursor.parked_at = clock_();
+    watch_.alarm().set(cursor.parked_at + options_.stream_idle);
+  } else {
     work.outcome.cursor = nullptr;
     close(cursor);
-    return;
   }
-  const std::lock_guard lock(mutex_);
-  cursor.parked_at = clock_();
-  watch_.alarm().set(cursor.parked_at + options_.stream_idle);
 }
 
 // Sets the error of a work that failed.

@@ -10,7 +10,8 @@
 // Allocates  connections, cursors.
 // Fails      by Outcome::error.
 // Invariant  at most options.readers works run at once, and at most options.streams_max streams are
-//            open: a stream that finds no place waits as any other work.
+//            open: a stream that finds no place waits as any other work. A slot that serves no work
+//            has no connection.
 #pragma once
 
 #include <cstdint>

@@ -145,6 +145,9 @@ TEST_F(SupervisionTest, a_lock_that_another_process_keeps_is_told_and_reads_go_o
   EXPECT_EQ(write(1002), "unavailable");
   EXPECT_LT(scene_.now() - before, milliseconds(100)) << "it does not wait for a lock in vain";
   EXPECT_GE(db_->statistics().refused_unusable, 1u);
+  const Instant probed = scene_.now();
+  probe();
+  EXPECT_LT(scene_.now() - probed, milliseconds(500)) << "a probe does not wait for the lock";
   other.run("ROLLBACK");
   probe();
   EXPECT_EQ(health(), "usable");
@@ -236,6 +239,49 @@ TEST_F(SupervisionTest, a_file_that_is_replaced_is_opened_anew) {
   EXPECT_EQ(write(5001), "done");
   EXPECT_EQ(Bare(folder_ / "away.db").one("PRAGMA integrity_check"), "ok");
   EXPECT_EQ(Bare(path_).one("SELECT count(*) FROM t"), "2");
+}
+
+TEST_F(SupervisionTest, a_stream_of_a_file_that_was_replaced_leaves_the_log_of_the_new_file) {
+  std::optional<Stream<std::int64_t>> stream;
+  scene_.home.turn([&] {
+    stream.emplace(db_->backend(), seconds(100),
+                   Sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                       "SELECT i + (SELECT count(*) FROM t) FROM n"));
+  });
+  const auto next = [&]() -> Task<std::string> {
+    const auto row = co_await stream->next();
+    co_return row && *row ? std::to_string(**row) : "none";
+  };
+  EXPECT_EQ(finish(next()), "502");
+  const std::string other = folder_ / "other.db";
+  Bare(other).run("PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)");
+  move(path_, folder_ / "away.db");
+  std::filesystem::rename(other, path_);
+  probe();
+  ASSERT_EQ(health(), "usable");
+  EXPECT_EQ(write(7), "done");
+  EXPECT_EQ(read(7), "7");
+  ASSERT_TRUE(std::filesystem::exists(path_ + "-wal"));
+  scene_.home.turn([&] { stream.reset(); });  // the last connection to the former file
+  scene_.run();
+  EXPECT_TRUE(std::filesystem::exists(path_ + "-wal"));
+  EXPECT_EQ(Bare(path_).one("SELECT count(*) FROM t"), "1");
+}
+
+TEST_F(SupervisionTest, a_write_that_waits_while_the_file_is_found_gone_is_refused) {
+  const auto body = [&]() -> Task<std::string> {
+    const auto written = co_await db_->execute("INSERT INTO t VALUES (1002, 'a')");
+    co_return written ? std::string("done") : std::string(kind_name(written.error().kind()));
+  };
+  auto waits = body();
+  scene_.home.turn([&] { waits.start(); });
+  move(path_, folder_ / "away.db");
+  probe();
+  ASSERT_TRUE(waits.done());
+  EXPECT_EQ(waits.result(), "unavailable");
+  move(folder_ / "away.db", path_);
+  probe();
+  EXPECT_EQ(read(1002), "none");
 }
 
 TEST_F(SupervisionTest, a_damaged_file_is_noticed_and_used_again_when_it_is_whole) {

@@ -355,8 +355,11 @@ void Writer::end_transaction() noexcept {
   while (Work* const work = left.pop()) refuse(*work, transaction_over(*work), done);
 }
 
+// Only this thread reports that the file is usable again, and it has opened the file before.
 bool Writer::ensure_connection() noexcept {
-  return watch_.usable() && connection_ && connection_->generation == watch_.generation();
+  if (!watch_.usable()) return false;
+  KATANA_CHECK(connection_ && connection_->generation == watch_.generation());
+  return true;
 }
 
 bool Writer::file_is_there() noexcept {
