@@ -14,13 +14,7 @@ std::size_t index_of(http::Coding coding) noexcept { return static_cast<std::siz
 
 // The component of the codec, which is also the name of its function.
 std::string_view component_of(http::Coding coding) noexcept {
-  switch (coding) {
-    case http::Coding::brotli: return "brotli";
-    case http::Coding::zstd: return "zstd";
-    case http::Coding::gzip: return "gzip";
-    case http::Coding::identity: break;
-  }
-  return "identity";
+  return coding == http::Coding::brotli ? "brotli" : http::coding_name(coding);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <memory>
 #include <random>
@@ -189,6 +190,178 @@ TEST(GzipTest, members_behind_one_another_are_one_content) {
   EXPECT_EQ(out.bytes(), "one two");
 }
 
+Decoding decode_gzip(Bytes coded, std::size_t room = SIZE_MAX) {
+  Text out;
+  return every_codec().make_decoder(Coding::gzip, {})->decode(coded, room, out);
+}
+
+TEST(GzipTest, a_checksum_that_is_wrong_is_malformed_at_once) {
+  Text coded;
+  every_codec().make_encoder(Coding::gzip, {})->encode("some text", Flush::finish, coded);
+  std::string wrong(coded.bytes());
+  EXPECT_EQ(decode_gzip(wrong), Decoding::going);
+  wrong[wrong.size() - 8] ^= 1;  // CRC32, then the length
+  EXPECT_EQ(decode_gzip(wrong), Decoding::malformed);
+}
+
+TEST(GzipTest, a_member_that_is_cut_after_a_whole_one_leaves_the_content_unfinished) {
+  Text coded;
+  every_codec().make_encoder(Coding::gzip, {})->encode("some text", Flush::finish, coded);
+  const auto decoder = every_codec().make_decoder(Coding::gzip, {});
+  Text out;
+  Bytes whole = coded.bytes(), cut = coded.bytes().substr(0, coded.size() - 1);
+  EXPECT_EQ(decoder->decode(whole, SIZE_MAX, out), Decoding::going);
+  EXPECT_TRUE(decoder->is_whole());
+  EXPECT_EQ(decoder->decode(cut, SIZE_MAX, out), Decoding::going);
+  EXPECT_FALSE(decoder->is_whole());
+  Bytes rest = coded.bytes().substr(coded.size() - 1);
+  EXPECT_EQ(decoder->decode(rest, SIZE_MAX, out), Decoding::going);
+  EXPECT_TRUE(decoder->is_whole());
+  EXPECT_EQ(out.bytes(), "some textsome text");
+}
+
+TEST(GzipTest, a_level_beyond_1_to_9_is_the_nearest_of_them) {
+  const std::string text = text_of(50'000);
+  const auto coded = [&](int level) {
+    Text out;
+    every_codec()
+        .make_encoder(Coding::gzip, {.gzip_level = level})
+        ->encode(text, Flush::finish, out);
+    return std::string(out.bytes());
+  };
+  EXPECT_NE(coded(1), coded(2));
+  EXPECT_NE(coded(8), coded(9));
+  EXPECT_TRUE(coded(-3) == coded(1));
+  EXPECT_TRUE(coded(0) == coded(1)) << "stored without compression otherwise";
+  EXPECT_TRUE(coded(10) == coded(9));
+}
+
+// What the heap has given out; 0 where an allocator of a sanitizer has replaced it.
+std::size_t heap_bytes() {
+  const auto heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+TEST_P(CodingTest, an_encoder_and_a_decoder_give_their_memory_back) {
+  const std::string coded = encode(text_of(100'000));
+  const auto use = [&] {
+    Text out;
+    every_codec().make_encoder(GetParam(), {})->encode(coded, Flush::finish, out);
+    Bytes input(coded);
+    (void)every_codec().make_decoder(GetParam(), generous)->decode(input, SIZE_MAX, out);
+  };
+  use();
+  const std::size_t before = heap_bytes();
+  for (int round = 0; round < 20; ++round) use();
+  EXPECT_LT(heap_bytes(), before + 64 * 1024);
+}
+
+TEST_P(CodingTest, no_input_changes_nothing) {
+  const std::string coded = encode(text_of(5000));
+  const auto decoder = every_codec().make_decoder(GetParam(), generous);
+  Text out;
+  Bytes nothing, front = Bytes(coded).substr(0, coded.size() / 2);
+  EXPECT_EQ(decoder->decode(nothing, SIZE_MAX, out), Decoding::going);
+  EXPECT_FALSE(decoder->is_whole());
+  EXPECT_EQ(decoder->decode(front, SIZE_MAX, out), Decoding::going);
+  EXPECT_EQ(decoder->decode(nothing, SIZE_MAX, out), Decoding::going);
+  EXPECT_FALSE(decoder->is_whole());
+  Bytes back = Bytes(coded).substr(coded.size() / 2);
+  EXPECT_EQ(decoder->decode(back, SIZE_MAX, out), Decoding::going);
+  EXPECT_EQ(decoder->decode(nothing, SIZE_MAX, out), Decoding::going);
+  EXPECT_TRUE(decoder->is_whole()) << "and what is whole stays so";
+  EXPECT_EQ(out.size(), 5000u);
+}
+
+// Makes and takes what a test tells it to, so that each limit is met to the byte.
+class Scripted final : public Decoder {
+ public:
+  struct Turn {
+    std::size_t taken = 0, made = 0;
+    bool ended = false;
+  };
+  Scripted(const DecoderLimits& limits, std::vector<Turn> turns)
+      : Decoder(limits), turns_(std::move(turns)) {}
+  std::size_t memory_bytes() const noexcept override { return 0; }
+  Decoding decode(Bytes input, std::size_t room = SIZE_MAX) {
+    Text out;
+    return Decoder::decode(input, room, out);
+  }
+  std::size_t calls = 0;
+
+ private:
+  Step step(Bytes& input, char*, std::size_t capacity) override {
+    const Turn turn = calls < turns_.size() ? turns_[calls] : Turn();
+    ++calls;
+    EXPECT_LE(turn.made, capacity);
+    input.remove_prefix(turn.taken);
+    return {.ended = turn.ended, .made = turn.made};
+  }
+  const std::vector<Turn> turns_;
+};
+
+TEST(DecoderTest, as_many_bytes_as_the_limit_are_well_and_one_more_is_too_large) {
+  const DecoderLimits limits{.bytes_max = 100, .ratio_max = 1000};
+  EXPECT_EQ(Scripted(limits, {{1, 100}}).decode("x"), Decoding::going);
+  EXPECT_EQ(Scripted(limits, {{1, 101}}).decode("x"), Decoding::too_large);
+}
+
+TEST(DecoderTest, density_counts_beyond_the_free_bytes_and_beyond_the_ratio) {
+  const DecoderLimits limits{.ratio_max = 10, .ratio_free_bytes = 100};
+  EXPECT_EQ(Scripted(limits, {{1, 100}}).decode("x"), Decoding::going) << "free";
+  EXPECT_EQ(Scripted(limits, {{1, 101}}).decode("x"), Decoding::too_dense);
+  EXPECT_EQ(Scripted(limits, {{20, 200}}).decode(std::string(20, 'x')), Decoding::going);
+  EXPECT_EQ(Scripted(limits, {{20, 209}}).decode(std::string(20, 'x')), Decoding::going);
+  EXPECT_EQ(Scripted(limits, {{20, 210}}).decode(std::string(20, 'x')), Decoding::too_dense);
+}
+
+TEST(DecoderTest, the_library_is_not_called_again_after_a_failure) {
+  Scripted decoder({.bytes_max = 10}, {{1, 11}});
+  EXPECT_EQ(decoder.decode("x"), Decoding::too_large);
+  EXPECT_EQ(decoder.decode("y"), Decoding::too_large);
+  EXPECT_EQ(decoder.calls, 1u);
+}
+
+TEST(DecoderTest, the_library_is_called_until_it_has_taken_the_input_and_given_its_output) {
+  Scripted in_pieces({}, {{1, 0}, {1, 1}, {0, 1}, {1, 0}});
+  EXPECT_EQ(in_pieces.decode("abc"), Decoding::going);
+  EXPECT_EQ(in_pieces.calls, 4u);
+  Scripted with_more({}, {{1, 16 * 1024}, {0, 5}});
+  EXPECT_EQ(with_more.decode("a"), Decoding::going) << "it had no room for all of its output";
+  EXPECT_EQ(with_more.calls, 2u);
+  Scripted short_of_room({}, {{1, 5}, {0, 5}});
+  EXPECT_EQ(short_of_room.decode("a", 5), Decoding::full);
+  EXPECT_EQ(short_of_room.calls, 1u);
+}
+
+TEST(DecoderTest, a_library_that_neither_takes_nor_gives_is_at_its_end) {
+  EXPECT_EQ(Scripted({}, {}).decode("x"), Decoding::malformed) << "bytes are left";
+  EXPECT_EQ(Scripted({}, {}).decode(""), Decoding::going);
+  EXPECT_EQ(Scripted({}, {}).decode("", 0), Decoding::going) << "nothing was kept back";
+  EXPECT_EQ(Scripted({}, {}).decode("x", 0), Decoding::full);
+}
+
+TEST(DecoderTest, input_behind_an_end_opens_the_content_again) {
+  Scripted decoder({}, {{1, 1, true}, {}, {1, 0}});
+  EXPECT_EQ(decoder.decode("a"), Decoding::going);
+  EXPECT_TRUE(decoder.is_whole());
+  EXPECT_EQ(decoder.decode(""), Decoding::going);
+  EXPECT_TRUE(decoder.is_whole());
+  EXPECT_EQ(decoder.decode("b"), Decoding::going);
+  EXPECT_FALSE(decoder.is_whole());
+}
+
+TEST(CodecsTest, each_coding_of_a_set_has_its_own_codec) {
+  const auto front = [](Coding coding) {
+    Text out;
+    every_codec().make_encoder(coding, {})->encode("text", Flush::finish, out);
+    return std::string(out.bytes().substr(0, 4));
+  };
+  EXPECT_EQ(front(Coding::gzip).substr(0, 2), "\x1f\x8b");
+  EXPECT_EQ(front(Coding::zstd), "\x28\xb5\x2f\xfd");
+  EXPECT_NE(front(Coding::brotli), front(Coding::zstd));
+}
+
 TEST(CodecsTest, a_set_has_gzip_unless_it_is_given_others) {
   EXPECT_EQ(Codecs().names(), "gzip");
   EXPECT_EQ(Codecs(zstd()).names(), "zstd");
@@ -215,6 +388,9 @@ TEST(CodecsTest, what_the_program_does_not_have_is_an_error_that_says_how_to_get
   EXPECT_EQ(error_of(brotli(), "gzip"),
             "content coding 'gzip' is not one that this program has (br): link katana::coding, and "
             "put coding::gzip() into the codecs");
+  EXPECT_EQ(error_of({}, "br"),
+            "content coding 'br' is not one that this program has (gzip): link katana::brotli, and "
+            "put coding::brotli() into the codecs");
   EXPECT_EQ(error_of({}, "compress"), "unknown content coding 'compress'; this program has: gzip");
   EXPECT_EQ(error_of({}, "identity"), "unknown content coding 'identity'; this program has: gzip");
 }

@@ -70,10 +70,8 @@ class GzipDecoder final : public Decoder {
 
  private:
   Step step(Bytes& input, char* out, std::size_t capacity) override {
-    if (ended_ && !input.empty()) {  // several members are one body (RFC 1952 §2.2)
-      ended_ = false;
-      KATANA_CHECK(inflateReset(&stream_) == Z_OK);
-    }
+    // Several members are one body (RFC 1952 §2.2).
+    if (ended_) KATANA_CHECK(inflateReset(&stream_) == Z_OK);
     const auto taken = static_cast<uInt>(std::min<std::size_t>(input.size(), 1U << 30));
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // not written
     stream_.avail_in = taken;
