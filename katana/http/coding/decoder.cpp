@@ -37,7 +37,7 @@ Decoding Decoder::decode(Bytes& input, std::size_t bytes_max, Text& out) {
     }
     // It made less than there was room for, and the input is used up: no output is left.
     const bool idle = made.made == 0 && left == input.size();
-    if (input.empty() && (made.made < capacity || idle)) return state_;
+    if (input.empty() && (made.made < capacity || idle)) return Decoding::going;
     if (bytes_max == 0) return state_ = Decoding::full;
     if (idle) return state_ = Decoding::malformed;  // neither input taken nor output made
   }

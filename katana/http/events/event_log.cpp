@@ -248,7 +248,7 @@ void EventLog::place_in_stream(EventReader& reader, const Id& id) {
   // The id is of another life of the stream, or from before this process knew the stream. Gaps in
   // front of the first event are reported together with this loss.
   reader.has_lost = !is_older || between != 0;
-  reader.lost = is_older && !reader.keys ? between : 0;
+  reader.lost = reader.keys ? 0 : between;
   reader.cursor = number;
 }
 
@@ -329,8 +329,7 @@ std::string EventLog::last_id(const EventReader& reader) const {
 
 std::vector<EventLog::Octets> EventLog::from(std::uint64_t number) const {
   std::vector<Octets> found;
-  const std::uint64_t passed = number > first_ ? number - first_ : 0;
-  for (std::uint64_t index = passed; index < entries_.size(); ++index) {
+  for (std::uint64_t index = std::max(number, first_) - first_; index < entries_.size(); ++index) {
     if (entries_[index].octets != nullptr) found.push_back(entries_[index].octets);
   }
   return found;

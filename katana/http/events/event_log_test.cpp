@@ -105,6 +105,46 @@ TEST_F(LocalLog, only_a_reader_that_does_not_take_in_time_is_slow) {
   EXPECT_TRUE(log_.take(slow).is_slow);
 }
 
+TEST_F(LocalLog, an_event_has_the_next_number_and_what_is_kept_from_a_number_on_is_known) {
+  for (std::uint64_t number = 1; number <= 10; ++number) {
+    EXPECT_EQ(log_.next_number(), number);
+    EXPECT_EQ(log_.add({.data = "x"}), number);
+  }
+  EXPECT_EQ(log_.from(0).size(), 4u);
+  EXPECT_EQ(log_.from(7).size(), 4u);
+  EXPECT_EQ(log_.from(8).size(), 3u);
+  EXPECT_EQ(log_.from(10).size(), 1u);
+  EXPECT_EQ(log_.from(11).size(), 0u);
+}
+
+TEST_F(LocalLog, a_reader_that_has_passed_nothing_has_no_last_id) {
+  EventReader reader;
+  (void)told(log_, reader);
+  EXPECT_EQ(log_.last_id(reader), "");
+  add("1");
+  EXPECT_EQ(log_.last_id(reader), "") << "it has not taken it yet";
+}
+
+TEST_F(LocalLog, the_keys_of_exactly_4096_events_that_are_gone_are_remembered) {
+  EventReader ann{.keys = Keys{"ann"}}, late = ann;
+  for (EventReader* const each : {&ann, &late}) EXPECT_EQ(told(log_, *each), Said{});
+  add("x", "ann");
+  for (int count = 0; count < 4095 + 4; ++count) add("y", "bob");
+  EXPECT_EQ(told(log_, ann), Said{"!lost:1"});
+  add("y", "bob");
+  EXPECT_EQ(told(log_, late), Said{"!lost"}) << "the oldest of 4097 may have been hers";
+}
+
+TEST(LargeLog, remembers_the_keys_of_sixteen_times_the_events_that_it_keeps) {
+  EventLog log({.events_max = 512}, "a");
+  for (int count = 0; count < 1 + 16 * 512 + 512; ++count) {
+    (void)log.add({.data = "y", .key = "bob"});
+  }
+  EXPECT_EQ(told_to(log, "a-1", Keys{"ann"}), Said{}) << "nothing of hers is lost";
+  (void)log.add({.data = "y", .key = "bob"});
+  EXPECT_EQ(told_to(log, "a-1", Keys{"ann"}), Said{"!lost"});
+}
+
 class StreamLogOfEvents : public testing::Test {
  protected:
   bool add(std::int64_t us, std::uint64_t sequence, Bytes data, bool is_anew = false,
@@ -167,7 +207,8 @@ TEST_F(StreamLogOfEvents, an_id_of_another_life_of_the_stream_is_recognised_by_i
   const Said all{"!lost", "1", "2", "3"};
   EXPECT_EQ(told_to(log_, id_of(500, 2)), all) << "the same sequence, another time";
   EXPECT_EQ(told_to(log_, id_of(500, 900)), all) << "it had come further";
-  for (const char* const each : {"nonsense", "-", "x-1", "1-", "1-x", "ffffffffffffffff-1"}) {
+  for (const char* const each : {"nonsense", "-", "x-1", "1-", "1-x", "ffffffffffffffff-1",
+                                 "fffffffffffffffff-1", "1-99999999999999999999"}) {
     EXPECT_EQ(told_to(log_, each), (Said{"1", "2", "3"})) << each;
   }
 }
@@ -269,6 +310,105 @@ TEST_F(StreamLogOfEvents, gaps_that_are_kept_no_more_are_counted_with_what_was_l
   EXPECT_EQ(told_to(log_, id_of(900, 9)), (Said{"!lost", "new", "new", "new", "new"}));
   for (int count = 0; count < 10; ++count) log_.add_gap(0);
   EXPECT_EQ(log_.size(), 0u) << "gaps are bounded, too";
+}
+
+TEST_F(StreamLogOfEvents, one_event_that_is_missing_is_a_gap_of_one) {
+  add(100, 1, "1");
+  log_.note_loaded();
+  EventReader reader{.wanted_id = id_of(100, 1)};
+  EXPECT_EQ(told(log_, reader), Said{});
+  add(300, 3, "3");
+  EXPECT_EQ(told(log_, reader), (Said{"!lost:1", "3"}));
+}
+
+TEST_F(StreamLogOfEvents, what_a_restored_store_adds_between_known_events_is_told) {
+  for (std::uint64_t sequence = 1; sequence <= 6; ++sequence) {
+    add(static_cast<std::int64_t>(100 * sequence), sequence, std::to_string(sequence));
+  }
+  log_.note_loaded();
+  EventReader reader{.wanted_id = id_of(600, 6)};
+  EXPECT_EQ(told(log_, reader), Said{});
+  log_.add_gap(0);
+  EXPECT_FALSE(add(100, 1, "1", true)) << "older than the first that is kept: it was here";
+  EXPECT_FALSE(add(299, 2, "2"));
+  EXPECT_TRUE(add(300, 9, "new")) << "as old as the first that is kept, and not it";
+  EXPECT_TRUE(add(450, 10, "between"));
+  EXPECT_FALSE(add(500, 5, "5")) << "sequences below the last one are duplicates";
+  EXPECT_EQ(told(log_, reader), (Said{"!lost", "new", "between"}));
+}
+
+TEST_F(StreamLogOfEvents, the_size_of_a_very_large_gap_that_is_gone_is_a_lower_bound) {
+  add(100, 1, "1");
+  log_.note_loaded();
+  EventReader reader{.wanted_id = id_of(100, 1)};
+  EXPECT_EQ(told(log_, reader), Said{});
+  const std::uint64_t far = std::uint64_t{1} << 33;
+  for (std::uint64_t next = 0; next < 5; ++next) add(200, far + next, "x");
+  const std::string least = std::to_string((std::uint64_t{1} << 32) - 2 + 1);
+  EXPECT_EQ(told(log_, reader), (Said{"!lost:" + least, "x", "x", "x", "x"}));
+}
+
+TEST_F(StreamLogOfEvents, a_gap_in_front_is_told_together_with_what_was_lost_before_it) {
+  add(100, 1, "1");
+  log_.note_loaded();
+  EventReader slow{.wanted_id = id_of(1, 1)}, of_keys{.keys = Keys{"ann"}};
+  EXPECT_EQ(told(log_, slow), (Said{"!lost", "1"})) << "an id of another life";
+  EXPECT_EQ(told(log_, of_keys), Said{});
+  add(150, 2, "2");
+  for (std::uint64_t sequence = 5; sequence <= 8; ++sequence) {
+    add(static_cast<std::int64_t>(100 * sequence), sequence, std::to_string(sequence));
+  }
+  EXPECT_EQ(told(log_, slow), (Said{"!lost:3", "5", "6", "7", "8"})) << "2, and the gap of 3 and 4";
+  EXPECT_EQ(told(log_, of_keys), (Said{"!lost", "5", "6", "7", "8"}));
+  EXPECT_EQ(told_to(log_, id_of(50, 0)), (Said{"!lost:4", "5", "6", "7", "8"}));
+}
+
+TEST_F(StreamLogOfEvents, a_gap_of_unknown_size_makes_the_whole_loss_unknown) {
+  add(100, 1, "1");
+  log_.note_loaded();
+  EventReader slow{.wanted_id = id_of(100, 1)};
+  EXPECT_EQ(told(log_, slow), Said{});
+  add(200, 2, "2");
+  log_.add_gap(0);
+  for (std::uint64_t next = 1; next <= 4; ++next) {
+    add(static_cast<std::int64_t>(1000 + next), next, "new", next == 1);
+  }
+  EXPECT_EQ(told(log_, slow), (Said{"!lost", "new", "new", "new", "new"}));
+}
+
+TEST_F(StreamLogOfEvents, a_process_that_is_behind_sends_nothing_up_to_the_id_not_even_a_gap) {
+  add(100, 1, "1");
+  log_.note_loaded();
+  add(300, 3, "3");
+  EventReader reader{.wanted_id = id_of(900, 9)};
+  EXPECT_EQ(told(log_, reader), Said{});
+  EXPECT_FALSE(reader.has_passed);
+  for (std::uint64_t sequence = 4; sequence <= 10; ++sequence) {
+    add(static_cast<std::int64_t>(100 * sequence), sequence, std::to_string(sequence));
+  }
+  EXPECT_EQ(told_to(log_, id_of(900, 9)), Said{"10"});
+}
+
+TEST_F(StreamLogOfEvents, a_reader_of_keys_is_placed_by_what_this_process_saw) {
+  add(100, 1, "1", false, "ann");
+  log_.note_loaded();
+  add(200, 2, "2", false, "bob");
+  for (std::uint64_t sequence = 3; sequence <= 6; ++sequence) {
+    add(static_cast<std::int64_t>(100 * sequence), sequence, "x", false, "bob");
+  }
+  EXPECT_EQ(told_to(log_, id_of(100, 1), Keys{"ann"}), Said{}) << "what is gone was not hers";
+  EXPECT_EQ(told_to(log_, id_of(100, 1), Keys{"bob"}), (Said{"!lost:1", "x", "x", "x", "x"}));
+  EXPECT_EQ(told_to(log_, id_of(50, 0), Keys{"ann"}), Said{"!lost:1"});
+}
+
+TEST_F(StreamLogOfEvents, the_last_id_is_that_of_the_event_before_a_gap) {
+  add(100, 1, "1");
+  log_.note_loaded();
+  EventReader reader{.wanted_id = id_of(50, 0)};
+  EXPECT_EQ(told(log_, reader), Said{"1"});
+  log_.add_gap(0);
+  EXPECT_EQ(told(log_, reader), Said{"!lost"});
+  EXPECT_EQ(log_.last_id(reader), id_of(100, 1));
 }
 
 }  // namespace
