@@ -133,7 +133,6 @@ TEST(SilentEventsTest, a_reader_that_does_not_read_is_sent_no_heartbeats_on_top)
 // ---- misuse
 
 TEST(EventsDeathTest, a_topic_that_could_keep_or_tell_nothing_is_a_defect_that_is_named) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EventTopicOptions none = small_topic(), silent = small_topic();
   none.events_kept_max = 0;
   silent.heartbeat = {};
@@ -143,7 +142,6 @@ TEST(EventsDeathTest, a_topic_that_could_keep_or_tell_nothing_is_a_defect_that_i
 }
 
 TEST(EventsDeathTest, a_topic_on_a_bus_has_a_name_of_one_token) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   bus::MemoryBus bus;
   for (const char* const name : {"", "a.b", "a b", "*", ">"}) {
     EventTopicOptions options = small_topic();
@@ -154,7 +152,6 @@ TEST(EventsDeathTest, a_topic_on_a_bus_has_a_name_of_one_token) {
 }
 
 TEST(EventsDeathTest, a_topic_that_goes_before_its_readers_is_a_defect_that_is_named) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto misuse = [] {
     auto topic = std::make_unique<EventTopic>(small_topic());
     TestServer server(service_of(*topic));
@@ -165,7 +162,6 @@ TEST(EventsDeathTest, a_topic_that_goes_before_its_readers_is_a_defect_that_is_n
 }
 
 TEST(EventsDeathTest, a_topic_without_a_bus_has_nothing_to_follow) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto misuse = [] {
     EventTopic topic(small_topic());
     TestServer server(service_of(topic));
