@@ -104,6 +104,7 @@ TEST(Machine, refuses_what_no_server_should_send) {
   const Case cases[] = {
       {"HELLO\r\n", Refusal::unknown_operation},
       {"\r\n", Refusal::unknown_operation},
+      {"\n", Refusal::unknown_operation},
       {"MSGX a 1 1\r\n", Refusal::unknown_operation},
       {"HTTP/1.1 400 Bad Request\r\n", Refusal::unknown_operation},
       {Bytes("\0\0\0\0\r\n", 6).data() == nullptr ? "" : std::string("\0\0\0\0\r\n", 6),
@@ -151,6 +152,59 @@ TEST(Machine, a_line_is_refused_once_it_is_too_long_whether_it_ends_or_not) {
                 limits);
   expect_events("INFO " + std::string(76, 'x') + "\r\n", refused, limits);
   expect_events("INFO " + std::string(78, 'x'), refused, limits);
+}
+
+TEST(Machine, a_line_without_an_end_is_refused_with_its_second_byte_beyond_the_limit) {
+  const Limits limits{.line_bytes_max = 40, .info_bytes_max = 80};
+  Machine machine(limits);
+  EXPECT_EQ(machine.next("-ERR " + std::string(36, 'x')).event, Event::need_bytes)
+      << "the last may be the CR of its end";
+  EXPECT_EQ(machine.next("-ERR " + std::string(37, 'x')).event, Event::refused);
+  EXPECT_EQ(machine.refusal(), Refusal::line_too_long);
+}
+
+TEST(Machine, names_of_operations_have_no_case) {
+  const Limits limits{.line_bytes_max = 40, .info_bytes_max = 80};
+  const std::string text(60, 'x');
+  expect_events("info " + text + "\r\nInFo " + text + "\r\n",
+                "info " + text + "\ninfo " + text + "\n", limits);
+  expect_events("-err no\r\nmsg a 1 1\r\nx\r\n+ok\r\n",
+                "error no\nmessage a 1 [] 0/1\ncontent x\nok\n");
+}
+
+TEST(Machine, blanks_around_arguments_are_no_part_of_them) {
+  expect_events("-ERR  'no' \t \r\n", "error 'no'\n");
+  expect_events("MSG  a  1  1 \r\nx\r\n", "message a 1 [] 0/1\ncontent x\n");
+}
+
+TEST(Machine, a_number_has_19_digits_at_most) {
+  expect_events("MSG a 9999999999999999999 1\r\nx\r\n",
+                "message a 9999999999999999999 [] 0/1\ncontent x\n");
+  EXPECT_EQ(whole("MSG a 10000000000000000000 1\r\nx\r\n"),
+            "refused: " + std::string(sentence_of(Refusal::bad_arguments)) + "\n");
+}
+
+TEST(Machine, a_message_without_content_is_whole_before_its_line_end_has_come) {
+  EXPECT_EQ(whole("MSG a 1 0\r\n"), "message a 1 [] 0/0\ncontent \n");
+}
+
+TEST(Machine, the_line_end_of_a_message_is_taken_when_it_is_there) {
+  Machine machine;
+  EXPECT_EQ(machine.next("MSG a 1 1\r\n").event, Event::message);
+  EXPECT_EQ(machine.next("x").event, Event::piece);
+  const Step step = machine.next("\r\n");
+  EXPECT_EQ(step.event, Event::need_bytes);
+  EXPECT_EQ(step.consumed, 2u);
+}
+
+TEST(Machine, every_refusal_has_a_sentence_of_its_own) {
+  std::vector<std::string> sentences;
+  for (int each = 0; each <= static_cast<int>(Refusal::count_); ++each) {
+    sentences.emplace_back(sentence_of(static_cast<Refusal>(each)));
+    EXPECT_FALSE(sentences.back().empty()) << each;
+  }
+  std::ranges::sort(sentences);
+  EXPECT_EQ(std::ranges::adjacent_find(sentences), sentences.end());
 }
 
 TEST(Machine, stays_refused) {

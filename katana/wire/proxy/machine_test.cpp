@@ -179,6 +179,20 @@ TEST(ProxyMachine, a_checksum_is_checked_wherever_it_stands) {
             "checksum");
 }
 
+TEST(ProxyMachine, a_checksum_counts_with_fields_behind_it_and_may_stand_once) {
+  const std::string zeros(4, '\0');
+  EXPECT_EQ(read_header(header(0x21, 0x11, v4 + field(3, "abcd") + field(4, "x"))), "checksum");
+  const std::string twice =
+      header(0x21, 0x11, v4 + field(3, zeros) + field(4, "x") + field(3, zeros));
+  EXPECT_EQ(read_header(summed(twice)), "checksum");
+}
+
+TEST(ProxyMachine, every_refusal_has_a_name) {
+  EXPECT_EQ(name_of(Refusal::none), "none");
+  EXPECT_EQ(name_of(Refusal::signature), "signature");
+  EXPECT_EQ(name_of(Refusal::length), "length");
+}
+
 TEST(ProxyMachine, the_checksum_is_that_of_rfc_3720) {
   Crc32c crc;
   crc.add(std::string(32, '\0'));

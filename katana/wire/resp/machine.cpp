@@ -248,7 +248,6 @@ Step Machine::read_content(Bytes input) noexcept {
     prefix_left_ -= static_cast<std::uint32_t>(std::min<std::size_t>(size, prefix_left_));
   }
   if (left_ > 0) return step;
-  state_ = State::content_end;
   const Bytes rest = input.substr(size);
   if (!rest.empty() && rest[0] != '\r') return refuse(Refusal::bad_string_end);
   if (rest.size() < 2) {

@@ -16,8 +16,7 @@
 // The state names the part that comes next:
 //
 //   value        a first byte and its line    -> value, content
-//   content      of a string                  -> content_end
-//   content_end  CRLF                         -> value
+//   content      of a string, and its CRLF    -> value
 //   refused      for ever
 //
 // next() reports one value, or one part of a string, at a time. Code that builds replies of them
@@ -115,7 +114,7 @@ class Machine {
   }
 
  private:
-  enum class State : std::uint8_t { value, content, content_end, refused };
+  enum class State : std::uint8_t { value, content, refused };
   struct Open {
     std::uint64_t left = 0;
     bool is_attribute = false;

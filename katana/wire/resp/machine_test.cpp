@@ -287,6 +287,19 @@ TEST(RespCommand, a_command_is_an_array_of_bulk_strings_whatever_they_hold) {
   EXPECT_TRUE(text.starts_with("*12\r\n$100000\r\nxxx"));
 }
 
+TEST(RespMachine, the_bytes_of_a_reply_are_counted_to_the_last_and_for_each_reply_anew) {
+  const auto read_two = [](Bytes reply, std::uint64_t bytes_max) {
+    return read(std::string(reply) + std::string(reply), {}, {.reply_bytes_max = bytes_max}).lines;
+  };
+  for (const Bytes reply : {"+abc\r\n", ":123\r\n", "*1\r\n:1\r\n"}) {
+    EXPECT_EQ(read_two(reply, reply.size()).size(), reply[0] == '*' ? 4u : 2u) << reply;
+    EXPECT_THAT(read_two(reply, reply.size()).back(), testing::EndsWith(".")) << reply;
+    EXPECT_EQ(read_two(reply, reply.size() - 1).back(),
+              "refused: " + std::string(text_of(Refusal::too_large)))
+        << reply;
+  }
+}
+
 }  // namespace
 }  // namespace katana::resp
 
