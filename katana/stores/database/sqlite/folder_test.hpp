@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "katana/base/system/check.hpp"
 
@@ -35,6 +36,16 @@ class Folder {
  private:
   std::filesystem::path path_;
 };
+
+// The number of descriptors of this process that have the file of this path open.
+inline int open_files(const std::filesystem::path& path) {
+  int found = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;  // a descriptor that was closed meanwhile, such as the iterator's
+    found += std::filesystem::read_symlink(each.path(), ignored) == path ? 1 : 0;
+  }
+  return found;
+}
 
 }  // namespace katana::database::sqlite
 

@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "katana/base/system/alarm.hpp"
@@ -65,15 +63,7 @@ class ReadersTest : public testing::Test {
     readers_->submit(list);
     return outcome;
   }
-  // Descriptors of this process that have the database open.
-  int open_files() const {
-    int found = 0;
-    for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
-      std::error_code ignored;  // a descriptor that was closed meanwhile, such as the iterator's
-      found += std::filesystem::read_symlink(each.path(), ignored) == options_.path ? 1 : 0;
-    }
-    return found;
-  }
+  int open_files() const { return sqlite::open_files(options_.path); }
 
   Folder folder_;
   Options options_;
@@ -146,6 +136,16 @@ TEST_F(ReadersTest, a_lock_that_is_reported_wakes_the_supervisor_at_once) {
   watch_.alarm().set(now_ + seconds(100));
   watch_.report_locked(seconds(5));
   EXPECT_EQ(watch_.alarm().due_ns().load(), now_.ns) << "it refuses the writes that wait";
+}
+
+TEST_F(ReadersTest, the_first_use_after_a_rest_wakes_the_supervisor_at_once) {
+  ASSERT_TRUE(watch_.alarm().open());
+  watch_.alarm().set(now_ + seconds(100));
+  EXPECT_TRUE(watch_.go_on_looking(true)) << "it was used at the start";
+  EXPECT_FALSE(watch_.go_on_looking(true));
+  EXPECT_EQ(watch_.alarm().due_ns().load(), (now_ + seconds(100)).ns);
+  watch_.note_use();
+  EXPECT_EQ(watch_.alarm().due_ns().load(), now_.ns);
 }
 
 }  // namespace

@@ -331,6 +331,19 @@ TEST_F(SqliteTest, a_stream_that_nobody_reads_loses_its_connection) {
   EXPECT_EQ(run(second()), "row");
 }
 
+TEST_F(SqliteTest, a_database_that_goes_within_a_turn_has_no_part_in_its_end) {
+  open();
+  scene_.home.turn([&] {
+    auto found = count();
+    EXPECT_TRUE(found.start());
+    EXPECT_EQ(text(found.result()), "0");
+    db_.reset();
+    // What stood in its place must not be run as a message of the turn.
+    std::vector<std::string> others(200, std::string(200, '\xee'));
+  });
+  scene_.run();
+}
+
 TEST_F(SqliteTest, a_result_has_a_limit_and_says_what_to_use_instead) {
   Options options;
   options.rows_max = 10;

@@ -44,7 +44,7 @@ void Writer::run_group(WorkList& group) noexcept {
     }
   }
   // After the acknowledgements: no caller waits for it.
-  if (!connection_ || connection_->log_pages() == 0) return;
+  if (connection_->log_pages() == 0) return;
   const bool is_long = connection_->log_pages() >= static_cast<int>(options_.checkpoint_pages);
   watch_.set_log_is_long(is_long);
   if (is_long) {
