@@ -53,7 +53,7 @@ SendOutcome WebSocketPost::post(PostedJob&& job) {
     const std::lock_guard lock(mutex_);
     if (open_ == 0) {
       outcome = SendOutcome::closed;
-    } else if (bytes > bytes_max_ - bytes_ && bytes_ != 0) {
+    } else if (bytes_ != 0 && (bytes_ > bytes_max_ || bytes > bytes_max_ - bytes_)) {
       outcome = SendOutcome::full;
     } else {
       bytes_ += bytes;

@@ -414,6 +414,15 @@ TEST_F(WebSocketSessionTest, what_other_threads_hand_over_is_bounded) {
   (void)link;
 }
 
+TEST_F(WebSocketSessionTest, behind_a_message_beyond_the_bound_nothing_is_handed_over) {
+  (void)open();
+  const WebSocketHandle handle = notes_.sockets.back()->handle();
+  EXPECT_EQ(handle.send_text(std::string(30'000, 'x')), SendOutcome::sent) << "one may be larger";
+  EXPECT_EQ(handle.send_text("more"), SendOutcome::full);
+  turn();
+  EXPECT_EQ(handle.send_text("again"), SendOutcome::sent);
+}
+
 TEST_F(WebSocketSessionTest, handles_survive_their_reactor) {
   (void)open();
   const WebSocketHandle handle = notes_.sockets.back()->handle();

@@ -43,6 +43,8 @@ TEST(AddressesTest, the_families_take_turns_in_the_order_of_the_resolver) {
               ElementsAre("::1", "192.0.2.1", "::2", "192.0.2.2", "::3"));
   EXPECT_THAT(interleave_families({"192.0.2.1", "192.0.2.2", "::1"}),
               ElementsAre("192.0.2.1", "::1", "192.0.2.2"));
+  EXPECT_THAT(interleave_families({"::1", "192.0.2.1", "192.0.2.2", "192.0.2.3"}),
+              ElementsAre("::1", "192.0.2.1", "192.0.2.2", "192.0.2.3"));
   EXPECT_THAT(interleave_families({"192.0.2.1"}), ElementsAre("192.0.2.1"));
 }
 

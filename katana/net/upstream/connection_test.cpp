@@ -228,6 +228,28 @@ TEST_F(ConnectionTest, an_attempt_that_fails_at_once_is_told_and_another_one_fol
   EXPECT_THAT(owner.unreachable, IsEmpty());
 }
 
+TEST_F(ConnectionTest, servers_that_are_listed_are_tried_from_the_first_whatever_is_drawn) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Options options = test_options();
+    options.seed = seed;
+    use(options);
+    begin();
+    EXPECT_EQ(target(links() - 1), "192.0.2.1 4000") << seed;
+  }
+}
+
+TEST_F(ConnectionTest, a_connection_that_is_not_open_takes_and_holds_nothing) {
+  use(test_options());
+  EXPECT_FALSE(connection->takes(1));
+  EXPECT_FALSE(connection->write("early"));
+  EXPECT_EQ(connection->pending(), 0u);
+  connection->want_writable();
+  connection->pause_input();
+  connection->resume_input();
+  begin();
+  EXPECT_EQ(target(0), "192.0.2.1 4000");
+}
+
 // ---- reports ----
 
 TEST_F(ConnectionTest, each_opening_has_one_end_and_nothing_comes_after_it) {

@@ -18,6 +18,7 @@ TEST(ParseServer, a_server_is_a_host_with_a_port_or_a_path) {
       {"[::1]", {.host = "::1", .port = 6379}},
       {"[2001:db8::1]:99", {.host = "2001:db8::1", .port = 99}},
       {"/run/redis.sock", {.host = "/run/redis.sock", .port = 0}},
+      {"azAZ09:1", {.host = "azAZ09", .port = 1}},
   };
   for (const auto& [text, server] : right) {
     const auto parsed = parse_server(text, 6379);
@@ -27,12 +28,16 @@ TEST(ParseServer, a_server_is_a_host_with_a_port_or_a_path) {
       EXPECT_EQ(parsed->text(), text);
     }
   }
-  for (const char* const text : {"", ":1", "a:", "a:0", "a:65536", "a:1x", "a:-1", "a b", "::1",
-                                 "[::1", "[::1]x", "[]:1", "a/b", "user@host"}) {
+  for (const char* const text :
+       {"", ":1", "a:", "a:0", "a:65536", "a:1x", "a:-1", "a b", "::1", "[::1", "[::1]x", "[]:1",
+        "a/b", "user@host", "a::", "a{b", "a~", "a[", "a@"}) {
     const auto parsed = parse_server(text, 6379);
     ASSERT_FALSE(parsed) << text;
     EXPECT_THAT(parsed.error().describe(), HasSubstr("expected host:port"));
   }
+  EXPECT_THAT(parse_server("a::", 1).error().describe(), HasSubstr("IPv6 without brackets"));
+  EXPECT_TRUE(parse_server(std::string(253, 'a'), 1));
+  EXPECT_FALSE(parse_server(std::string(254, 'a'), 1));
 }
 
 TEST(UpstreamShared, an_option_that_cannot_be_is_named) {
@@ -59,6 +64,9 @@ TEST(UpstreamShared, an_option_that_cannot_be_is_named) {
     EXPECT_THAT(made.error().describe(), HasSubstr(words));
     EXPECT_THAT(made.error().describe(), HasSubstr("Test"));
   }
+  Options full = test_options();
+  full.servers_max = full.servers.size();
+  EXPECT_TRUE(Shared::make(full)) << "as many as there may be";
 }
 
 TEST(UpstreamShared, what_a_cluster_announces_comes_behind_the_options_and_replaces_what_it_said) {

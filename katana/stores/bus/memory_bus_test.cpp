@@ -167,6 +167,40 @@ TEST_F(BusTest, headers_and_payload_come_as_they_were_given) {
   EXPECT_EQ(seen, std::string("text/plain||b.c|7|p\0q", 21));
 }
 
+TEST_F(BusTest, a_header_is_found_by_its_whole_name_without_regard_to_case) {
+  on(0);
+  Said seen;
+  auto a = bus().subscribe("a", [&](const Delivery& message) {
+    for (const Bytes name : {"x-amz", "X-AMZ", "x-aMz", "X-Amy", "X-Am", "X-Amzn"}) {
+      seen.emplace_back(message.header(name).value_or("none"));
+    }
+  });
+  const Header headers[] = {{"X-Ama", "no"}, {"X-AmZ", "yes"}};
+  EXPECT_TRUE(bus().publish({.subject = "a", .headers = headers}));
+  settle();
+  EXPECT_EQ(seen, (Said{"yes", "yes", "yes", "none", "none", "none"}));
+}
+
+class NarrowBusTest : public BusTest {
+ protected:
+  NarrowBusTest() : BusTest({.queue_bytes_max = 1000}) {}
+};
+
+TEST_F(NarrowBusTest, an_empty_queue_takes_one_message_of_any_size) {
+  std::vector<std::size_t> sizes;
+  on(1);
+  auto a = bus().subscribe("a", [&](const Delivery& m) { sizes.push_back(m.payload().size()); });
+  on(0);
+  publish("a", std::string(5000, 'x'));
+  publish("a", "does not fit behind it");
+  settle();
+  EXPECT_EQ(sizes, std::vector<std::size_t>{5000});
+  EXPECT_EQ(bus().statistics().dropped, 1u);
+  publish("a", std::string(4000, 'x'));
+  settle();
+  EXPECT_EQ(sizes.size(), 2u);
+}
+
 TEST_F(BusTest, what_cannot_be_published_is_refused_with_a_reason) {
   on(0);
   const Header bad_name[] = {{"a b", "c"}};
@@ -368,6 +402,22 @@ TEST_F(BusTest, a_request_is_answered_by_another_reactor) {
   EXPECT_EQ(first.said(), "answer to one");
   EXPECT_EQ(bus().statistics().requests, 2u);
   EXPECT_EQ(bus().statistics().requests_failed, 0u);
+}
+
+TEST_F(BusTest, an_answer_to_an_inbox_of_another_number_is_no_answer) {
+  std::string reply_to;
+  on(1);
+  auto silent =
+      bus().subscribe("ask", [&](const Delivery& message) { reply_to = message.reply_to(); });
+  on(0);
+  Asked asked(bus().request("ask", "one"));
+  settle();
+  for (const char* const more : {"x", "0", "-"}) publish(reply_to + more, "forged");
+  settle();
+  EXPECT_EQ(asked.said(), "waiting");
+  publish(reply_to, "the answer");
+  settle();
+  EXPECT_EQ(asked.said(), "the answer");
 }
 
 TEST_F(BusTest, a_request_that_nobody_is_there_for_fails_at_once) {

@@ -179,6 +179,11 @@ TEST_F(StreamsTest, a_filter_passes_over_other_subjects) {
   auto last = consume({.start = StartAt::last_per_subject});
   EXPECT_EQ(next(*last), "2=b");
   EXPECT_EQ(next(*last), "3=c");
+  store("orders.new.eu", "d");
+  auto some = consume({.filter = "orders.*", .start = StartAt::last_per_subject});
+  EXPECT_EQ(next(*some), "2=b");
+  EXPECT_EQ(next(*some), "3=c");
+  EXPECT_EQ(next(*some), "-") << "a filter may have wildcards";
 }
 
 TEST_F(StreamsTest, the_history_of_a_subject_and_what_came_after) {
@@ -188,6 +193,7 @@ TEST_F(StreamsTest, the_history_of_a_subject_and_what_came_after) {
   EXPECT_EQ(texts_of(done(streams().last("orders", "orders.even", 2))), (Said{"2", "4"}));
   EXPECT_EQ(texts_of(done(streams().last("orders", "orders.none", 2))), Said{});
   EXPECT_EQ(texts_of(done(streams().after("orders", "orders.*", 3, 10))), (Said{"3", "4", "5"}));
+  EXPECT_EQ(texts_of(done(streams().after("orders", "orders.*", 3, 2))), (Said{"3", "4"}));
   EXPECT_EQ(done(streams().last("none", "orders.even", 2)).error().code(), Code::not_found);
 }
 

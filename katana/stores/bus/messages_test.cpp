@@ -56,6 +56,34 @@ TEST_F(MessagesTest, a_coroutine_reads_what_comes_and_ends_when_it_is_closed) {
   EXPECT_EQ(bus().statistics().subscriptions, 0u);
 }
 
+TEST_F(MessagesTest, a_notice_wakes_a_reader_that_waits) {
+  auto messages = open({});
+  Said said;
+  auto task = read(*messages, said);
+  task.start();
+  settle();
+  bus().fan_out().tell(nullptr, {.kind = NoticeKind::disconnected});
+  settle();
+  EXPECT_EQ(said, Said{"!disconnected"});
+  messages->close();
+  settle();
+}
+
+TEST_F(MessagesTest, what_the_own_process_publishes_may_be_left_out) {
+  auto others = open({.own = false}), all = open({});
+  publish_some(0, 2);
+  EXPECT_EQ(all_of(*others), Said{});
+  EXPECT_EQ(all_of(*all), (Said{"0", "1"}));
+}
+
+TEST_F(MessagesTest, a_pattern_that_is_wrong_opens_nothing) {
+  on(0);
+  const auto opened = Messages::open(bus(), "a..b", {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), Code::invalid_argument);
+  EXPECT_EQ(bus().statistics().subscriptions, 0u);
+}
+
 TEST_F(MessagesTest, a_full_queue_drops_the_oldest_and_says_so_in_their_place) {
   auto messages = open({.messages_max = 3});
   publish_some(0, 8);

@@ -55,7 +55,8 @@ bool Port::post(PortEntry&& entry) noexcept {
   // An empty queue takes one message of any size. No queue takes a message behind a gap that was
   // not told yet.
   const bool fits = gap_.count == 0 && posted_.size() < limits.queue_messages_max &&
-                    (posted_.empty() || bytes <= limits.queue_bytes_max - posted_bytes_);
+                    (posted_.empty() || (posted_bytes_ <= limits.queue_bytes_max &&
+                                         bytes <= limits.queue_bytes_max - posted_bytes_));
   if (fits) {
     posted_bytes_ += bytes;
     posted_.push_back(std::move(entry));

@@ -224,6 +224,9 @@ TEST(GapDetector, numbers_that_nobody_gives_do_no_harm) {
   gaps.add(1, start);
   EXPECT_EQ(gaps.on_message(1, "a", {0, 0}).missed, 0u);
   EXPECT_EQ(gaps.on_message(1, "a", {7, 0}).missed, 0u);
+  EXPECT_EQ(gaps.on_repeat(1, "a", {7, 0}, seconds(9), start + seconds(10)).missed, 0u);
+  EXPECT_EQ(gaps.on_repeat(1, "a", {0, 4}, seconds(9), start + seconds(10)).missed, 0u);
+  EXPECT_EQ(gaps.on_repeat(2, "a", {7, 4}, seconds(9), start + seconds(10)).missed, 0u);
   EXPECT_EQ(gaps.on_message(2, "a", {7, 9}).missed, 0u);
   EXPECT_EQ(gaps.entries(), 0u);
   (void)gaps.on_message(1, "a", {7, UINT64_MAX});
