@@ -47,6 +47,15 @@ paths:
       parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
       requestBody: {content: {application/json: {schema: {type: object}}}}
       responses: {'204': {description: ok}}
+  /notes:
+    post:
+      operationId: addNote
+      requestBody:
+        required: true
+        content:
+          application/json: {schema: {type: object}}
+          text/plain: {schema: {type: string}}
+      responses: {'204': {description: ok}}
 components:
   schemas:
     Item:
@@ -124,6 +133,14 @@ TEST_F(ContractRoutesTest, parameters_that_do_not_fit_are_answered_with_400_and_
   EXPECT_TRUE(served.get("/items", fields).content().contains("header field 'X-Trace': does not"));
   EXPECT_TRUE(served.get("/items/7").content().contains("path parameter 'id': is no uuid"));
   EXPECT_EQ(calls_, 0);
+}
+
+TEST_F(ContractRoutesTest, content_of_another_type_is_415_with_every_type_that_is_accepted) {
+  auto served = server();
+  const auto reply = served.post("/notes", "<note/>", {{"Content-Type", "application/xml"}});
+  EXPECT_EQ(reply.status(), 415u);
+  EXPECT_EQ(reply.header("accept"), "application/json, text/plain") << reply;
+  EXPECT_EQ(served.post("/notes", "a note", {{"Content-Type", "text/plain"}}).status(), 501u);
 }
 
 // The same documents as Json<T> gives: see json_test.cpp.
@@ -225,8 +242,8 @@ TEST_F(ContractRoutesTest, what_is_not_described_or_not_served_is_a_mistake_of_b
   ContractRoutes routes(router.group("/v1"), contract());
   const auto handler = [](const RequestView&) { return Reply(200); };
   routes.operation("listItem", handler).operation("addItem", handler).operation("addItem", handler);
-  EXPECT_EQ(routes.unserved(),
-            (std::vector<std::string>{"GET /items", "GET /items/{id}", "PUT /items/{id}"}));
+  EXPECT_EQ(routes.unserved(), (std::vector<std::string>{"GET /items", "GET /items/{id}",
+                                                         "PUT /items/{id}", "POST /notes"}));
   routes.require_all();
   const auto built = std::move(router).build();
   ASSERT_FALSE(built);

@@ -42,7 +42,9 @@ class ReplyChecksTest : public ::testing::Test {
     Document document({.title = "Items", .version = "1"});
     Routes routes = document.describe(router.group("/items"));
     const auto answer = [this](Path<std::string>) {
-      return Reply(status_, "application/json", answer_).with("X-Items", "1");
+      Reply reply = Reply(status_, "application/json", answer_).with("X-Items", "1");
+      if (!coding_.empty()) reply.add_field("Content-Encoding", coding_);
+      return reply;
     };
     routes.get(
         "/{id}", answer,
@@ -61,6 +63,7 @@ class ReplyChecksTest : public ::testing::Test {
   }
   unsigned status_ = 200;
   std::string answer_ = "[]";
+  std::string coding_;  // of the handler's own
   Reports failures_;
 };
 
@@ -142,6 +145,14 @@ TEST_F(ReplyChecksTest, content_is_looked_at_before_it_is_compressed) {
   EXPECT_EQ(reply.header("content-encoding"), "gzip");
   ASSERT_EQ(failures_.all.size(), 1u);
   EXPECT_TRUE(failures_.all[0].contains("content /0/name: must have at most 20"));
+}
+
+TEST_F(ReplyChecksTest, content_that_its_handler_has_coded_is_not_looked_at) {
+  coding_ = "br";
+  auto served = server(ReplyChecks::report);
+  answer_ = "no array, and no JSON either";
+  EXPECT_EQ(served.get("/items/7").status(), 200u);
+  EXPECT_TRUE(failures_.all.empty()) << failures_.all[0];
 }
 
 TEST_F(ReplyChecksTest, a_reply_to_head_is_judged_by_its_head) {

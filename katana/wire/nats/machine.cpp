@@ -55,8 +55,9 @@ Arguments split(Bytes text) noexcept {
   return arguments;
 }
 
+// REQUIRES that the text is not empty.
 std::optional<std::uint64_t> number_of(Bytes text) noexcept {
-  if (text.empty() || text.size() > 19) return std::nullopt;  // a longer number does not fit
+  if (text.size() > 19) return std::nullopt;  // a longer number does not fit
   std::uint64_t number = 0;
   for (const char digit : text) {
     if (digit < '0' || digit > '9') return std::nullopt;

@@ -117,6 +117,8 @@ TEST(Machine, refuses_what_no_server_should_send) {
       {"MSG a x 2\r\n", Refusal::bad_arguments},
       {"MSG a -1 2\r\n", Refusal::bad_arguments},
       {std::string("MSG a\0b 1 2\r\n", 13), Refusal::bad_arguments},
+      {"MSG a\x7f 1 2\r\n", Refusal::bad_arguments},
+      {"MSG a 1 b\x1f 2\r\n", Refusal::bad_arguments},
       {"MSG a 1 x\r\n", Refusal::bad_size},
       {"MSG a 1 -5\r\n", Refusal::bad_size},
       {"MSG a 1 99999999999999999999\r\n", Refusal::bad_size},
@@ -168,8 +170,10 @@ TEST(Machine, names_of_operations_have_no_case) {
   const std::string text(60, 'x');
   expect_events("info " + text + "\r\nInFo " + text + "\r\n",
                 "info " + text + "\ninfo " + text + "\n", limits);
-  expect_events("-err no\r\nmsg a 1 1\r\nx\r\n+ok\r\n",
-                "error no\nmessage a 1 [] 0/1\ncontent x\nok\n");
+  expect_events("-err no\r\nmsg a 1 1\r\nx\r\n+ok\r\npong\r\n",
+                "error no\nmessage a 1 [] 0/1\ncontent x\nok\npong\n");
+  expect_events("hmsg a 1 12 12\r\nNATS/1.0\r\n\r\n\r\n",
+                "message a 1 [] 12/12\ncontent NATS/1.0\r\n\r\n\n");
 }
 
 TEST(Machine, blanks_around_arguments_are_no_part_of_them) {
@@ -186,6 +190,22 @@ TEST(Machine, a_number_has_19_digits_at_most) {
 
 TEST(Machine, a_message_without_content_is_whole_before_its_line_end_has_come) {
   EXPECT_EQ(whole("MSG a 1 0\r\n"), "message a 1 [] 0/0\ncontent \n");
+}
+
+TEST(Machine, a_message_may_be_as_large_as_the_limit) {
+  EXPECT_EQ(whole("MSG a 1 5\r\nhello\r\n", {.message_bytes_max = 5}),
+            "message a 1 [] 0/5\ncontent hello\n");
+  EXPECT_EQ(whole("MSG a 1 6\r\n", {.message_bytes_max = 5}),
+            "refused: " + std::string(sentence_of(Refusal::message_too_large)) + "\n");
+}
+
+TEST(Machine, a_line_that_is_refused_behind_a_message_takes_nothing) {
+  Machine machine;
+  EXPECT_EQ(machine.next("MSG a 1 1\r\n").event, Event::message);
+  EXPECT_EQ(machine.next("x").event, Event::piece);
+  const Step step = machine.next("\r\nHELLO\r\n");
+  EXPECT_EQ(step.event, Event::refused);
+  EXPECT_EQ(step.consumed, 0u);
 }
 
 TEST(Machine, the_line_end_of_a_message_is_taken_when_it_is_there) {

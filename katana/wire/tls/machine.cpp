@@ -42,11 +42,6 @@ struct MachineBio {
     return command == BIO_CTRL_FLUSH ? 1 : 0;
   }
 
-  static int create(BIO* bio) noexcept {
-    BIO_set_init(bio, 1);
-    return 1;
-  }
-
   static const BIO_METHOD* method() noexcept {
     static BIO_METHOD* const made = [] {
       BIO_METHOD* const method =
@@ -55,7 +50,6 @@ struct MachineBio {
       BIO_meth_set_read(method, &MachineBio::read);
       BIO_meth_set_write(method, &MachineBio::write);
       BIO_meth_set_ctrl(method, &MachineBio::control);
-      BIO_meth_set_create(method, &MachineBio::create);
       return method;
     }();
     return made;
@@ -132,7 +126,7 @@ Machine& Machine::of(const SSL& ssl) noexcept {
 
 Machine::Machine(SSL_CTX& context, Side side) noexcept : ssl_(SSL_new(&context)) {
   if (ssl_ == nullptr) return;
-  const BIO_METHOD* const method = MachineBio::method();
+  const BIO_METHOD* const method = MachineBio::method();  // without a create(): it is initialised
   BIO* const bio = method != nullptr ? BIO_new(method) : nullptr;
   if (bio == nullptr) {
     SSL_free(std::exchange(ssl_, nullptr));

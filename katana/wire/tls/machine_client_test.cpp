@@ -41,7 +41,10 @@ struct End {
       const Step step = machine.next(bytes, plain, output, Instant{7});
       bytes.remove_prefix(step.consumed);
       received.append(plain.data(), step.produced);
-      if (step.event == Event::hello) machine.admit();
+      if (step.event == Event::hello) {
+        machine.admit();
+        ++hellos;
+      }
       ended = ended || step.event == Event::ended;
       if (step.event == Event::need_bytes) {
         EXPECT_EQ(step.produced, 0u);
@@ -57,6 +60,7 @@ struct End {
   Machine machine;
   std::string received;
   bool ended = false;
+  int hellos = 0;
 };
 
 struct Pair {
@@ -99,6 +103,8 @@ TEST_F(TlsClientTest, both_sides_open_and_exchange_bytes_and_ends) {
   pair.pass();
   ASSERT_TRUE(pair.opened());
   EXPECT_EQ(pair.server.machine.server_name(), "a.example");
+  EXPECT_EQ(pair.server.hellos, 1);
+  EXPECT_EQ(pair.client.hellos, 0);
   EXPECT_EQ(pair.client.machine.seal("question", pair.client.output), 8u);
   EXPECT_EQ(pair.server.machine.seal("answer", pair.server.output), 6u);
   pair.client.machine.end(pair.client.output);
@@ -143,6 +149,7 @@ TEST_F(TlsClientTest, a_certificate_of_another_authority_is_refused_with_the_rea
   ASSERT_NE(pair.client.machine.certificate_problem(), nullptr);
   EXPECT_NE(std::string(pair.client.machine.certificate_problem()).find("self"), std::string::npos);
   EXPECT_EQ(pair.server.machine.failure(), Failure::peer_alert);
+  EXPECT_EQ(ERR_peek_error(), 0u);
 }
 
 TEST_F(TlsClientTest, a_certificate_that_is_not_verified_is_shown_and_is_no_identity) {
@@ -173,6 +180,7 @@ TEST_F(TlsClientTest, a_name_is_announced_and_an_address_or_nonsense_is_not) {
   EXPECT_EQ(announced("::1"), "");
   const std::string too_long(300, 'x');
   EXPECT_EQ(announced(too_long.c_str()), "refused");
+  EXPECT_EQ(ERR_peek_error(), 0u) << "nothing is left for the next connection of the thread";
   Pair pair(*server_, *client_);
   EXPECT_FALSE(pair.client.machine.expect_name(too_long.c_str()));
 }

@@ -105,6 +105,18 @@ TEST(TlsMemory, a_connection_that_is_gone_has_given_everything_back) {
   EXPECT_EQ(held, before);
 }
 
+TEST(TlsMemory, an_address_that_is_not_announced_leaves_nothing) {
+  ASSERT_TRUE(counts);
+  const TestCertificate certificate;
+  const TestContext context = make_test_context(certificate);
+  Machine machine(*context, Side::client);
+  EXPECT_TRUE(machine.announce_name("127.0.0.1"));
+  const std::size_t before = held;
+  EXPECT_TRUE(machine.announce_name("127.0.0.1"));
+  EXPECT_TRUE(machine.announce_name("2001:db8::1"));
+  EXPECT_EQ(held, before);
+}
+
 }  // namespace
 }  // namespace katana::tls
 
