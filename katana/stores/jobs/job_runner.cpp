@@ -107,6 +107,7 @@ void JobRunner::begin_retry() noexcept {
 }
 
 void JobRunner::begin_run(const Attempt& attempt) noexcept {
+  KATANA_CHECK(!running_);
   retry_at_ = never;
   last_ = attempt;
   running_ = true;
@@ -252,7 +253,7 @@ Task<void> JobRunner::release(JobClaim claim, bool failed) {
 
 void JobRunner::on_end(Instant began, const Result<Outcome>& outcome,
                        const std::exception_ptr& thrown) noexcept {
-  running_ = false;
+  KATANA_CHECK(std::exchange(running_, false));
   const Timestamp now = wall();
   if (!due_) due_ = job_.schedule.next(now);
   if (outcome && !thrown && *outcome != Outcome::succeeded) {

@@ -122,6 +122,8 @@ TEST(RespMachine, every_type_of_resp3_is_read_however_it_is_cut) {
       {"#f\r\n", {"#f."}},
       {",1.5\r\n", {",1.500000."}},
       {",10\r\n", {",10.000000."}},
+      {",.5\r\n", {",0.500000."}},
+      {",-.25\r\n", {",-0.250000."}},
       {",-1.5e2\r\n", {",-150.000000."}},
       {",inf\r\n", {",inf."}},
       {",-inf\r\n", {",-inf."}},
@@ -285,6 +287,12 @@ TEST(RespCommand, a_command_is_an_array_of_bulk_strings_whatever_they_hold) {
   std::string text(command_bytes(many), '?');
   EXPECT_EQ(write_command(many, text.data()), text.data() + text.size());
   EXPECT_TRUE(text.starts_with("*12\r\n$100000\r\nxxx"));
+}
+
+TEST(RespMachine, a_boolean_is_1_or_0) {
+  Machine machine;
+  EXPECT_EQ(machine.next("#t\r\n").integer, 1);
+  EXPECT_EQ(machine.next("#f\r\n").integer, 0);
 }
 
 TEST(RespMachine, the_bytes_of_a_reply_are_counted_to_the_last_and_for_each_reply_anew) {

@@ -50,7 +50,7 @@ bool Shared::take_permit() noexcept {
 }
 
 void Shared::return_permit() noexcept {
-  permits_.fetch_sub(1, std::memory_order_relaxed);
+  KATANA_CHECK(permits_.fetch_sub(1, std::memory_order_relaxed) > 0);
   if (has_handed_over()) poke_all();
 }
 

@@ -60,6 +60,7 @@ class QueueRunner::Running {
  public:
   Running(QueueRunner& runner, Delivery& delivery) noexcept : runner_(runner), delivery_(delivery) {
     runner_.deliveries_.push_back(delivery_);
+    KATANA_CHECK(runner_.deliveries_.size() <= runner_.handler_.options.concurrency);
     runner_.instruments_.running.set(static_cast<double>(runner_.deliveries_.size()));
   }
   Running(const Running&) = delete;
