@@ -236,7 +236,7 @@ TEST(GzipTest, a_level_beyond_1_to_9_is_the_nearest_of_them) {
   EXPECT_TRUE(coded(10) == coded(9));
 }
 
-// What the heap has given out; 0 where an allocator of a sanitizer has replaced it.
+// Bytes that the heap has given out; 0 where an allocator of a sanitizer has replaced it.
 std::size_t heap_bytes() {
   const auto heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;

@@ -280,7 +280,7 @@ void Machine::end(Outbox& output) noexcept {
 
 X509* Machine::peer_certificate() const noexcept {
   X509* const shown = SSL_get0_peer_certificate(ssl_);
-  return shown != nullptr && SSL_get_verify_result(ssl_) == X509_V_OK ? shown : nullptr;
+  return SSL_get_verify_result(ssl_) == X509_V_OK ? shown : nullptr;
 }
 
 Bytes Machine::application_protocol() const noexcept {

@@ -153,6 +153,7 @@ TEST(TlsMachine, the_end_is_said_once_and_nothing_can_be_sealed_after_it) {
   EXPECT_EQ(bench.output.pending(), said);
   EXPECT_FALSE(bench.machine.can_seal());
   EXPECT_EQ(bench.machine.seal("more", bench.output), 0u);
+  EXPECT_FALSE(bench.machine.has_failed()) << "that is the caller's business, and no failure";
   EXPECT_EQ(bench.output.pending(), said);
 }
 
@@ -252,6 +253,13 @@ TEST(TlsMachine, a_client_without_a_cipher_in_common_is_told_why) {
               *context);
   bench.pass();
   EXPECT_EQ(bench.machine.failure(), Failure::no_shared_cipher);
+}
+
+TEST(TlsMachine, a_message_out_of_its_place_is_a_failure_of_another_kind) {
+  Bench bench;
+  bench.give(Bytes("\x16\x03\x01\x00\x04\x0e\x00\x00\x00", 9));  // the end of a server's hello
+  EXPECT_TRUE(bench.machine.has_failed());
+  EXPECT_EQ(bench.machine.failure(), Failure::other);
 }
 
 TEST(TlsMachine, an_alert_of_the_peer_is_a_failure) {

@@ -26,7 +26,7 @@ class Posts final : public Executor {
   std::vector<Message*> posted;
 };
 
-// Of a stream: a batch is one row.
+// Rows of a read, or those of a stream, whose batch is one row.
 class Rows final : public Outcome {
  public:
   explicit Rows(bool of_stream) : of_stream_(of_stream) {}

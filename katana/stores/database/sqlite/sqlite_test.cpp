@@ -338,7 +338,7 @@ TEST_F(SqliteTest, a_database_that_goes_within_a_turn_has_no_part_in_its_end) {
     EXPECT_TRUE(found.start());
     EXPECT_EQ(text(found.result()), "0");
     db_.reset();
-    // What stood in its place must not be run as a message of the turn.
+    // Bytes that stand in its place now must not be run as a message of the turn.
     std::vector<std::string> others(200, std::string(200, '\xee'));
   });
   scene_.run();
