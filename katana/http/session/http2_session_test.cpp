@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "katana/http/session/session_fixture_test.hpp"
+#include "katana/http/session/websocket_upgrade.hpp"
 
 namespace katana::session {
 namespace {
@@ -183,6 +184,42 @@ TEST_F(Http2SessionTest, a_reply_in_pieces_ends_once_and_takes_nothing_behind_it
   EXPECT_THAT(handler_.taken(), ElementsAre("GET /a", "gone"));
 }
 
+TEST_F(Http2SessionTest, nothing_is_written_behind_a_reply_whose_request_still_comes) {
+  handler_.at_request = [this](Exchange& exchange) { handler_.hold(exchange); };
+  const auto link = connect();
+  send(link, request(1, post, "/p", false));
+  Exchange& exchange = *handler_.last;
+  exchange.begin_reply(head_of(200));
+  EXPECT_TRUE(exchange.write("abc"));
+  exchange.end_reply();
+  EXPECT_FALSE(exchange.write("late"));
+  exchange.end_reply();
+  turn();
+  EXPECT_THAT(told(link), ElementsAre("1 headers 200", "1 data abc", "1 end"));
+  EXPECT_EQ(http1_.counters().replies_aborted, 0u);
+  send(link, frame(data, end_stream, 1, "the rest is skipped"));
+  EXPECT_THAT(told(link), IsEmpty());
+  EXPECT_EQ(http1_.counters().http2.streams_reset, 0u);
+}
+
+TEST_F(Http2SessionTest, no_request_is_taken_while_the_output_is_full) {
+  handler_.at_request = [](Exchange& exchange) {
+    exchange.respond({}, std::string(1500, 'x'), false);
+  };
+  const auto link = connect();
+  link_state(link).kernel = net::Kernel::borrows;
+  std::string many;
+  for (std::uint32_t stream = 1; stream < 40; stream += 2) many += request(stream, get, "/", true);
+  send(link, many);
+  const std::size_t served = handler_.notes.size();
+  EXPECT_LT(served, 10u);
+  for (int rounds = 0; rounds < 200 && link_state(link).sending; ++rounds) {
+    complete(link);
+    turn();
+  }
+  EXPECT_EQ(handler_.notes.size(), 20u);
+}
+
 TEST_F(Http2SessionTest, a_reply_without_content_ends_with_its_head) {
   for (const unsigned status : {204u, 205u, 304u}) {
     handler_.at_request = [&](Exchange& exchange) {
@@ -315,6 +352,38 @@ TEST_F(ObservedHttp2Test, each_exchange_has_its_status_its_bytes_and_its_end) {
   send(link, frame(rst_stream, 0, 5, big_endian(8, 4)));
   EXPECT_THAT(observer_.notes, ElementsAre("begin /c", "end 0 0 left"));
   EXPECT_EQ(http1_.counters().http2.streams_reset, 1u);
+}
+
+class EchoHandler final : public WebSocketHandler {
+ public:
+  void on_message(WebSocket& socket, Bytes payload, MessageKind) override {
+    EXPECT_EQ(socket.send_text(payload), SendOutcome::sent);
+  }
+};
+
+TEST_F(ObservedHttp2Test, a_stream_that_becomes_a_websocket_ends_its_exchange_with_the_200) {
+  handler_.at_request = [](Exchange& exchange) {
+    ws::Handshake handshake;
+    const Upgrade agreed{.status = 0, .detail = {}, .handshake = handshake};
+    EXPECT_TRUE(upgrade(exchange, agreed, std::make_unique<EchoHandler>()));
+  };
+  const auto link = connect();
+  const std::string block = '\x02' + text_of("CONNECT") + '\x86' + '\x04' + text_of("/ws") +
+                            '\x01' + text_of("h") + '\0' + text_of(":protocol") +
+                            text_of("websocket") + '\0' + text_of("sec-websocket-version") +
+                            text_of("13");
+  send(link, frame(headers, end_headers, 1, block));
+  EXPECT_THAT(observer_.notes, ElementsAre("begin /ws", "end 200 0 replied websocket"));
+  EXPECT_THAT(told(link), ElementsAre("1 headers 200"));
+  for (const char* const text : {"hi", "ho"}) {
+    send(link, frame(data, 0, 1, std::string("\x81\x82\0\0\0\0", 6) + text));
+    EXPECT_THAT(told(link), ElementsAre("1 data \x81\x02" + std::string(text)));
+  }
+  send(link, frame(data, end_stream, 1, std::string("\x88\x82\0\0\0\0\x03\xe8", 8)));
+  turn();
+  EXPECT_THAT(told(link), ElementsAre("1 data \x88\x02\x03\xe8", "1 end"));
+  EXPECT_EQ(observer_.notes.size(), 2u);
+  EXPECT_EQ(http1_.counters().http2.streams_reset, 0u);
 }
 
 // ---- time

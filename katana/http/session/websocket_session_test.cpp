@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -61,14 +62,23 @@ class WebSocketProtocol final : public net::Protocol {
       : share(options, counters), notes_(notes) {}
   std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
   net::Session* open(void* memory, net::Connection& connection) noexcept override {
-    return WebSocketReplacement(share, {}, std::make_unique<NotingHandler>(notes_))
-        .open(memory, connection);
+    connection_ = &connection;
+    return last_ = WebSocketReplacement(share, {}, std::make_unique<NotingHandler>(notes_))
+                       .open(memory, connection);
+  }
+  // As a reactor whose memory is scarce, with the connection that was opened last.
+  std::size_t give_up_memory() {
+    const std::size_t going = last_->on_memory_scarce();
+    connection_->wake();
+    return going;
   }
   WebSocketCounters counters;
   WebSocketShare share;
 
  private:
   Notes& notes_;
+  net::Session* last_ = nullptr;
+  net::Connection* connection_ = nullptr;
 };
 
 class WebSocketSessionTest : public net::ReactorTest {
@@ -285,6 +295,7 @@ TEST_F(WebSocketSessionTest, who_hands_over_tells_each_peer_to_come_back_in_its_
   }
   // A multiple of the golden ratio's fraction, 0.618: 2.47 s, and 0.94 s.
   EXPECT_EQ(told, (std::vector<int>{24, 9}));
+  expect_events({"open", "open", "text still served", "drain", "drain"});
   bytes(first, close_frame(1012));
   turn();
   EXPECT_FALSE(link_state(first).open);
@@ -421,6 +432,70 @@ TEST_F(WebSocketSessionTest, behind_a_message_beyond_the_bound_nothing_is_handed
   EXPECT_EQ(handle.send_text("more"), SendOutcome::full);
   turn();
   EXPECT_EQ(handle.send_text("again"), SendOutcome::sent);
+}
+
+TEST_F(WebSocketSessionTest, a_handle_closes_from_another_thread_or_says_why_not) {
+  const auto link = open();
+  const WebSocketHandle handle = notes_.sockets.back()->handle();
+  std::thread([&] {
+    EXPECT_EQ(handle.send_text(std::string(30'000, 'x')), SendOutcome::sent);
+    EXPECT_EQ(handle.close(CloseCode::normal, "no room"), SendOutcome::full);
+  }).join();
+  turn();
+  std::thread([&] { EXPECT_EQ(handle.close(CloseCode::normal, "bye"), SendOutcome::sent); }).join();
+  turn();
+  EXPECT_EQ(frames(link), (Words{"text 30000 bytes", "close 1000"}));
+  reactor_.reset();
+  EXPECT_EQ(handle.close(CloseCode::normal, "late"), SendOutcome::closed);
+}
+
+TEST_F(WebSocketSessionTest, a_handle_on_its_own_thread_sends_at_once_until_its_session_is_gone) {
+  std::optional<WebSocketHandle> first;
+  SendOutcome to_first = SendOutcome::full;
+  notes_.at_message = [&](WebSocket& socket, Bytes) {
+    if (!first) first = socket.handle();
+    to_first = first->send_text("hi");
+  };
+  const auto link = open();
+  bytes(link, frame(ws::Opcode::text, "x"));
+  turn();
+  EXPECT_EQ(to_first, SendOutcome::sent);
+  EXPECT_EQ(frames(link), Words{"text hi"});
+  broken(link);
+  turn();
+  const auto other = open();
+  bytes(other, frame(ws::Opcode::text, "x"));
+  turn();
+  EXPECT_EQ(to_first, SendOutcome::closed);
+  EXPECT_EQ(frames(other), Words{});
+}
+
+TEST_F(WebSocketSessionTest, scarce_memory_ends_a_message_that_is_not_whole) {
+  const auto link = open();
+  bytes(link, frame(ws::Opcode::text, std::string(900, 'x'), false));
+  turn();
+  EXPECT_GT(reactor().memory().used_by(Holder::message), 0u);
+  EXPECT_EQ(protocol_.give_up_memory(), 0u);
+  turn();
+  EXPECT_EQ(reactor().memory().used_by(Holder::message), 0u);
+  EXPECT_EQ(counts().memory_refusals, 1u);
+  EXPECT_EQ(frames(link), Words{"close 1013"});
+}
+
+TEST_F(WebSocketSessionTest, scarce_memory_cuts_off_who_reads_too_slowly_what_others_share) {
+  Topics topics;
+  notes_.at_open = [&](WebSocket& socket) { (void)topics.subscribe(socket, "news"); };
+  const auto slow = open();
+  link_state(slow).kernel = net::Kernel::borrows;
+  for (int count = 0; count < 2; ++count) {
+    (void)topics.publish("news", std::string(3000, 'x'), MessageKind::text);
+    turn();
+  }
+  EXPECT_GE(protocol_.give_up_memory(), 3000u) << "as much goes with it";
+  turn();
+  EXPECT_TRUE(link_state(slow).was_reset) << "a close frame would wait behind its output";
+  EXPECT_EQ(counts().disconnects, 1u);
+  expect_events({"open", "close 1006"});
 }
 
 TEST_F(WebSocketSessionTest, handles_survive_their_reactor) {
