@@ -179,6 +179,7 @@ const char* Machine::certificate_problem() const noexcept {
   return problem == X509_V_OK ? nullptr : X509_verify_cert_error_string(problem);
 }
 
+// Without input and output: a call ends.
 void Machine::begin(Bytes input, Outbox* output) noexcept {
   ERR_clear_error();  // SSL_get_error() reads earlier errors of the thread
   input_ = input;
@@ -254,7 +255,6 @@ Step Machine::read(std::span<char> plain) noexcept {
 Step Machine::fail() noexcept {
   const unsigned long error = ERR_peek_error();
   failure_ = noted_ != Failure::none ? noted_ : failure_of(error, opened_);
-  ERR_clear_error();
   return {Event::failed, given_, 0};
 }
 
@@ -274,7 +274,6 @@ void Machine::end(Outbox& output) noexcept {
   end_said_ = true;
   begin({}, &output);
   SSL_shutdown(ssl_);  // writes close_notify; that of the other side is not awaited
-  ERR_clear_error();
   begin({}, nullptr);
 }
 

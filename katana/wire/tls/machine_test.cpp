@@ -298,6 +298,27 @@ TEST(TlsMachine, new_keys_are_agreed_on_in_between) {
   EXPECT_EQ(bench.client.received(), "so be it");
 }
 
+// A context may have SSL_read() return behind each record that is no data.
+TEST(TlsMachine, a_record_without_data_does_not_hold_up_the_bytes_behind_it) {
+  const TestCertificate certificate;
+  const TestContext context = make_test_context(certificate);
+  SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
+  Bench bench({.version = TLS1_3_VERSION}, *context);
+  bench.pass();
+  for (int count = 0; count < 3; ++count) {
+    SSL_key_update(bench.client.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED);
+    SSL_do_handshake(bench.client.ssl());
+  }
+  bench.client.send("behind");
+  const std::string up = bench.client.take_output();
+  std::array<char, 64> plain;
+  const Step step = bench.machine.next(up, plain, bench.output, Instant{1});
+  EXPECT_EQ(step.event, Event::bytes);
+  EXPECT_EQ(step.consumed, up.size());
+  EXPECT_EQ(std::string(plain.data(), step.produced), "behind");
+  EXPECT_EQ(bench.machine.next({}, plain, bench.output, Instant{1}).event, Event::need_bytes);
+}
+
 // ---- memory -----------------------------------------------------------------------------------
 
 TEST(TlsMachine, without_room_nothing_is_sealed_and_nothing_is_lost) {
