@@ -18,6 +18,27 @@ TEST(CookieDateTest, what_the_rfc_allows_is_read) {
   }
 }
 
+// The kinds of dates that http-state has, with other dates: `tools/matrix http-state` reads its own.
+TEST(CookieDateTest, what_servers_send_besides_is_read) {
+  constexpr std::int64_t moment_s = 1'709'197'207;  // 2024-02-29 09:00:07
+  for (const char* const text :
+       {"Thu Feb 29 09:00:07 2024 GMT", "09:00:07 Thu Feb 29 2024", "Thu Feb 09:00:07 29 2024 GMT",
+        "Thu Feb 29 2024 GMT 09:00:07", "29-Thu, Feb 09:00:07 GMT 24", "29 24 Feb 09:00:07",
+        "2024 February 29 9:0:7", "Donnerstag , 29 - Febr-24 09:00:07", ",29-Feb-2024 09:00:07 GMT",
+        "29/Feb\\2024 09:00:07", "\"Thu, 29-Feb-24\\\"09:00:07\\\"GMT\"",
+        "Thu, 29-Feb-24 09:00:07 GMT-0500 (EST)", "Thu, 29-Feb-24 09:00:07 -0300",
+        "Thu, 29-Feb-24 09:00:07 10:11:12", "Thu, 29-Feb-24 ::07 09:00:07",
+        "Thu, 29-Feb-24 noon:x 09:00:07"}) {
+    EXPECT_EQ(parse_cookie_date(text), moment_s) << text;
+  }
+  for (const char* const text :
+       {"Thu, 29-Feb-24 77:00:07 09:00:07", "77 February 29 09:00:07", "029-Feb-2024 09:00:07",
+        "29-Feb-120240 09:00:07", "29-Feb-2024 09:61:0000000007", "29-Feb-2024 09: 00:07",
+        "NeverOnSunday"}) {
+    EXPECT_EQ(parse_cookie_date(text), std::nullopt) << text;
+  }
+}
+
 TEST(CookieDateTest, two_digits_are_a_year_from_1970_to_2069) {
   EXPECT_EQ(parse_cookie_date("1 Jan 70 00:00:00"), 0);
   EXPECT_EQ(parse_cookie_date("1 Jan 99 00:00:00"), 915'148'800);
