@@ -57,7 +57,7 @@ struct FormFields {
 
 namespace detail {
 
-// The fields of application/x-www-form-urlencoded, as the Pairs of parse_pairs().
+// The fields of application/x-www-form-urlencoded, as the Pairs of read_pairs().
 class FormPairs : public QueryPairs {
  public:
   explicit FormPairs(Bytes content) noexcept : QueryPairs(content, "form field") {}
@@ -116,11 +116,10 @@ struct Extractor<FormFields<T>> {
     Bytes boundary;
     const FormKind kind = form_kind_of(request, boundary);
     if (kind == FormKind::other) return std::unexpected(refuse_form_type(request));
-    auto value = kind == FormKind::parts
-                     ? parse_pairs<T>(MultipartPairs(boundary, request.content()))
-                     : parse_pairs<T>(FormPairs(request.content()));
-    if (!value) return std::unexpected(Refusal(parameter_problem(value.error())));
-    return FormFields<T>{*std::move(value)};
+    if (kind == FormKind::parts) {
+      return extract_pairs<FormFields<T>>(MultipartPairs(boundary, request.content()));
+    }
+    return extract_pairs<FormFields<T>>(FormPairs(request.content()));
   }
 };
 

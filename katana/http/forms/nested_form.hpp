@@ -45,7 +45,7 @@ struct Extractor<NestedForm<T>> {
     auto tree = form_tree_of(request, nested_names_of<T>);
     if (!tree) return std::unexpected(std::move(tree.error()));
     auto value = read_nested<T>(*tree, "form field");
-    if (!value) return std::unexpected(Refusal(parameter_problem(value.error())));
+    if (!value) return std::unexpected(std::move(value.error()));
     return NestedForm<T>{*std::move(value)};
   }
 };

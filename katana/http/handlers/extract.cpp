@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "katana/base/text/nearest_name.hpp"
+#include "katana/data/container/form_tree.hpp"
 #include "katana/data/container/json_scan.hpp"
 
 namespace katana::detail {
@@ -39,6 +40,35 @@ Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text) {
 
 Error bad_parameter(const char* kind, Bytes name, Bytes words) {
   return Error(Code::invalid_argument, fmt::format("{} '{}': {}", kind, name, words));
+}
+
+void add_misfit(container::Findings& findings, const Error& error) {
+  constexpr Bytes before = " '";
+  constexpr Bytes behind = "': ";
+  const Bytes message = error.message();
+  const std::size_t from = message.find(before);
+  const std::size_t to = from == Bytes::npos ? from : message.find(behind, from);
+  if (to == Bytes::npos) return findings.add({}, std::string(message));
+  const std::size_t name_at = from + before.size();
+  std::string pointer;
+  append_pointer(pointer, message.substr(name_at, to - name_at));
+  std::string words(message.substr(to + behind.size()));
+  if (!findings.empty()) {
+    const container::Finding& last = findings.list().back();
+    if (last.pointer == pointer && last.words == words) return;
+  }
+  findings.add(std::move(pointer), std::move(words));
+}
+
+Error misfits_error(const container::Findings& findings, const char* kind) {
+  if (findings.malformed()) return Error(Code::invalid_argument, findings.list().front().words);
+  std::string words;
+  for (const container::Finding& each : findings.list()) {
+    if (!words.empty()) words += "; ";
+    words += fmt::format("{} '{}': {}", kind, container::bracket_name(each.pointer), each.words);
+  }
+  if (findings.left_out() != 0) words += fmt::format("; and {} more", findings.left_out());
+  return Error(Code::invalid_argument, std::move(words));
 }
 
 Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names) {

@@ -9,8 +9,9 @@
 // Such types are Uuid, Timestamp, Date, Decimal, container::AsJson<T>, or your own. A member of a
 // struct is a value, a std::optional of one, or a std::vector: ?tag=a&tag=b.
 //
-// Fails      Code::invalid_argument with the parameter's name, the expected and the received value;
-//            answered with 400. A query that breaks a rule of its description fails the same way.
+// Fails      400. `errors` lists every member that does not fit, as 422 of Json<T> does, with the
+//            member's name, the expected and the received value. A query that breaks a rule of its
+//            description fails the same way.
 #pragma once
 
 #include <fmt/core.h>
@@ -19,6 +20,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +32,7 @@
 #include "katana/base/system/result.hpp"
 #include "katana/base/text/text.hpp"
 #include "katana/base/values/described.hpp"
+#include "katana/data/container/findings.hpp"
 #include "katana/http/handlers/reply.hpp"
 #include "katana/http/handlers/request.hpp"
 
@@ -43,8 +46,8 @@ struct Path {
   const T* operator->() const noexcept { return &value; }
 };
 
-// The query as the members of T. A member that the query lacks keeps its initialiser. 400 when a
-// value is not of its member's type or breaks its rule.
+// The query as the members of T. A member that the query lacks keeps its initialiser. 400 with all
+// values that are not of their member's type or break its rule.
 template <Described T>
 struct Query {
   T value;  // also *query, query->
@@ -54,8 +57,15 @@ struct Query {
 
 namespace detail {
 
+// The message of both is "KIND 'NAME': WORDS".
 Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text);
 Error bad_parameter(const char* kind, Bytes name, Bytes words);
+
+// Adds the finding of an error that one of both made: its pointer is "/NAME". An equal one that was
+// added last is not added again.
+void add_misfit(container::Findings& findings, const Error& error);
+// All findings as one error: "query parameter 'limit': is missing; query parameter 'after': …".
+Error misfits_error(const container::Findings& findings, const char* kind);
 
 // Reads a whole number that is written with a point or exponent: "1.0", "1e2". JSON Schema counts
 // these as integers. Empty: the text is none, or it is beyond the range of the type.
@@ -239,33 +249,37 @@ std::optional<Error> check_list(const Field& field, const Pairs& pairs, const M&
   return std::nullopt;
 }
 
-// If a name comes more than once, the last value counts, in a list all of them. Names that T lacks
-// are ignored. A T with KATANA_DESCRIBE_STRICT refuses both.
+// Adds what is wrong with members whose pairs were read: lists that are too short, and what is
+// missing.
 template <Described T, class Pairs>
-Result<T> parse_pairs(Pairs pairs) {
-  T value{};
-  std::array<bool, field_count<T>> given{};
-  while (pairs.next()) {
-    if (auto error = take_pair(pairs, value, given)) return std::unexpected(*std::move(error));
-  }
-  std::optional<Error> wrong = pairs.error();
+void check_members(const T& value, const std::array<bool, field_count<T>>& given,
+                   const Pairs& pairs, container::Findings& findings) {
   std::size_t place = 0;
   for_each_field(value, [&](const auto& field, const auto& member) {
-    const bool is_given = given[place++];
-    if (wrong) return;
-    if (is_given) {
-      wrong = check_list(field, pairs, member);
+    std::optional<Error> wrong;
+    if (given[place++]) {
+      if (findings.empty()) wrong = check_list(field, pairs, member);  // a list of all its items
     } else if (field.rules.presence == Presence::required) {
       wrong = bad_parameter(pairs.kind, field.name, "is missing");
     }
+    if (wrong) add_misfit(findings, *wrong);
   });
-  if (wrong) return std::unexpected(*std::move(wrong));
-  return value;
 }
 
-template <Described T>
-Result<T> parse_query(Bytes query) {
-  return parse_pairs<T>(QueryPairs(query));
+// If a name comes more than once, the last value counts, in a list all of them. Names that T lacks
+// are ignored. A T with KATANA_DESCRIBE_STRICT refuses both. False: `findings` names all mistakes.
+template <Described T, class Pairs>
+bool read_pairs(Pairs& pairs, T& value, container::Findings& findings) {
+  std::array<bool, field_count<T>> given{};
+  while (pairs.next()) {
+    if (const auto error = take_pair(pairs, value, given)) add_misfit(findings, *error);
+  }
+  if (const std::optional<Error> error = pairs.error()) {
+    findings.set_malformed(std::string(error->message()));
+    return false;
+  }
+  check_members(value, given, pairs, findings);
+  return findings.empty();
 }
 
 // How many Path<> parameters come before the one at `index` of a parameter list.
@@ -300,13 +314,26 @@ std::vector<std::string> secret_parameters() {
   return names;
 }
 
-// Makes the problem for an Error of reading a parameter or a field of a form.
+// Makes the problem for an Error of reading a parameter or a field of a form; `errors` has it, too.
 Reply parameter_problem(const Error& error);
 // The reply that is sent instead of calling the handler when a parameter cannot be made. An Error
 // serves as well.
 struct Refusal {
   Reply reply;
 };
+
+// 400 with all findings in parameters of a kind, such as "query parameter".
+Refusal refuse_parameters(const container::Findings& findings, const char* kind);
+
+// Reads the members of a parameter's value, or refuses the request.
+template <class Parameter, class Pairs>
+std::expected<Parameter, Refusal> extract_pairs(Pairs pairs) {
+  std::expected<Parameter, Refusal> parameter{std::in_place};
+  container::Findings findings;
+  if (read_pairs(pairs, parameter->value, findings)) [[likely]]
+    return parameter;
+  return std::unexpected(refuse_parameters(findings, pairs.kind));
+}
 
 // True if a parameter is made from the body, which must then have arrived.
 template <class P>
@@ -326,10 +353,8 @@ struct Extractor<Path<T>> {
 };
 template <class T>
 struct Extractor<Query<T>> {
-  static Result<Query<T>> from(const RequestView& request, std::size_t) {
-    auto value = parse_query<T>(request.query());
-    if (!value) return std::unexpected(value.error());
-    return Query<T>{*std::move(value)};
+  static std::expected<Query<T>, Refusal> from(const RequestView& request, std::size_t) {
+    return extract_pairs<Query<T>>(QueryPairs(request.query()));
   }
 };
 template <>

@@ -1,7 +1,9 @@
 #include "katana/http/handlers/framework_problems.hpp"
 
 #include <array>
+#include <utility>
 
+#include "katana/http/handlers/fault_document.hpp"
 #include "katana/http/handlers/parameters.hpp"
 #include "katana/http/session/exchange_core.hpp"
 #include "katana/wire/http/status.hpp"
@@ -48,9 +50,19 @@ Reply parameter_problem(const Error& error) {
   const bool is_of_client =
       error.code() == Code::invalid_argument || error.code() == Code::out_of_range;
   if (!is_of_client) return problem(error);
-  Reply reply = problem(types::invalid_parameter, error.message());
+  container::Findings findings;
+  add_misfit(findings, error);
+  Reply reply = fault_problem(types::invalid_parameter, error.message(), findings);
   PreparedReply::set_cause(reply, error);
   return reply;
+}
+
+Refusal refuse_parameters(const container::Findings& findings, const char* kind) {
+  const Error error = misfits_error(findings, kind);
+  if (findings.malformed()) return Refusal(parameter_problem(error));
+  Reply reply = fault_problem(types::invalid_parameter, error.message(), findings);
+  PreparedReply::set_cause(reply, error);
+  return Refusal(std::move(reply));
 }
 
 Reply refusal(const Error& error) { return parameter_problem(error); }

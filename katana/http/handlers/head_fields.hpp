@@ -22,6 +22,7 @@
 
 #include <array>
 #include <cstddef>
+#include <expected>
 #include <optional>
 #include <string>
 
@@ -118,20 +119,16 @@ inline constexpr auto header_names = [] {
 
 template <class T>
 struct Extractor<Header<T>> {
-  static Result<Header<T>> from(const RequestView& request, std::size_t) {
+  static std::expected<Header<T>, Refusal> from(const RequestView& request, std::size_t) {
     if (request.source() != nullptr) request.source()->note_read_fields(header_names<T>);
-    auto value = parse_pairs<T>(HeaderPairs(request.head()));
-    if (!value) return std::unexpected(value.error());
-    return Header<T>{*std::move(value)};
+    return extract_pairs<Header<T>>(HeaderPairs(request.head()));
   }
 };
 template <class T>
 struct Extractor<Cookie<T>> {
-  static Result<Cookie<T>> from(const RequestView& request, std::size_t) {
+  static std::expected<Cookie<T>, Refusal> from(const RequestView& request, std::size_t) {
     mark_cookies_read(request);
-    auto value = parse_pairs<T>(CookiePairs(request.head()));
-    if (!value) return std::unexpected(value.error());
-    return Cookie<T>{*std::move(value)};
+    return extract_pairs<Cookie<T>>(CookiePairs(request.head()));
   }
 };
 

@@ -2,29 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <vector>
+#include <string>
 
+#include "katana/http/handlers/fault_document.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
-#include "katana/wire/http/status.hpp"
 
 namespace katana::detail {
 namespace {
-
-struct Fault {
-  std::string pointer;
-  std::string detail;
-};
-KATANA_DESCRIBE(Fault, pointer, detail)
-
-// RFC 9457 §3, with the member `errors` of its example.
-struct FaultDocument {
-  std::string type = std::string(problem_types::validation.uri);
-  std::string title;
-  unsigned status = 422;
-  std::string detail;
-  std::vector<Fault> errors;
-};
-KATANA_DESCRIBE(FaultDocument, type, title, status, detail, errors)
 
 Bytes without_space(Bytes text) noexcept {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -58,19 +42,12 @@ std::optional<Refusal> refuse_content_type(const RequestView& request) {
 Refusal refuse_content(const container::Findings& findings) {
   if (findings.malformed())
     return Refusal(problem(problem_types::malformed_body, findings.list().front().words));
-  FaultDocument document{.title = std::string(http::reason_phrase(422)),
-                         .detail = "The content does not fit.",
-                         .errors = {}};
+  std::string detail = "The content does not fit.";
   if (findings.left_out() != 0) {
-    document.detail =
+    detail =
         fmt::format("The content does not fit; {} more faults are left out.", findings.left_out());
   }
-  for (const container::Finding& each : findings.list()) {
-    document.errors.push_back({.pointer = each.pointer, .detail = each.words});
-  }
-  Text content;
-  container::write_json(document, content);
-  return Refusal(Reply(422, "application/problem+json", std::move(content)));
+  return Refusal(fault_problem(problem_types::validation, detail, findings));
 }
 
 }  // namespace katana::detail

@@ -36,16 +36,6 @@ std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, co
   return std::nullopt;
 }
 
-Error nested_error(const container::Findings& findings, const char* kind) {
-  std::string words;
-  for (const container::Finding& each : findings.list()) {
-    if (!words.empty()) words += "; ";
-    words += fmt::format("{} '{}': {}", kind, container::bracket_name(each.pointer), each.words);
-  }
-  if (findings.left_out() != 0) words += fmt::format("; and {} more", findings.left_out());
-  return Error(Code::invalid_argument, std::move(words));
-}
-
 }  // namespace katana::detail
 
 // SPDX-License-Identifier: Apache-2.0

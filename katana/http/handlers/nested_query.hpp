@@ -23,6 +23,7 @@
 //            (data/container/form_tree.hpp).
 #pragma once
 
+#include <expected>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -66,28 +67,27 @@ std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, co
 // Adds one name and its value, without escapes, in the same way.
 std::optional<Error> add_nested(container::FormTree& tree, Bytes name, container::FormLeaf leaf,
                                 const char* kind, const NestedNames& names);
-Error nested_error(const container::Findings& findings, const char* kind);
 
 template <Described T>
-Result<T> read_nested(const container::FormTree& tree, const char* kind) {
-  Result<T> value{std::in_place};
+std::expected<T, Refusal> read_nested(const container::FormTree& tree, const char* kind) {
+  std::expected<T, Refusal> value{std::in_place};
   container::Findings findings;
   if (!container::read_form(tree, *value, findings)) {
-    return std::unexpected(nested_error(findings, kind));
+    return std::unexpected(refuse_parameters(findings, kind));
   }
   return value;
 }
 
 template <class T>
 struct Extractor<NestedQuery<T>> {
-  static Result<NestedQuery<T>> from(const RequestView& request, std::size_t) {
+  static std::expected<NestedQuery<T>, Refusal> from(const RequestView& request, std::size_t) {
     constexpr const char* kind = "query parameter";
     container::FormTree tree;
     if (auto error = add_nested_pairs(tree, request.query(), kind, nested_names_of<T>)) {
-      return std::unexpected(*std::move(error));
+      return std::unexpected(Refusal(parameter_problem(*error)));
     }
     auto value = read_nested<T>(tree, kind);
-    if (!value) return std::unexpected(value.error());
+    if (!value) return std::unexpected(std::move(value.error()));
     return NestedQuery<T>{*std::move(value)};
   }
 };

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <array>
+#include <expected>
 #include <optional>
 #include <string>
 #include <utility>
@@ -173,26 +174,20 @@ class SplitPairs {
 
 template <class T>
 struct Extractor<SplitQuery<T>> {
-  static Result<SplitQuery<T>> from(const RequestView& request, std::size_t) {
-    auto value = parse_pairs<T>(SplitQueryPairs<T>(request.query()));
-    if (!value) return std::unexpected(value.error());
-    return SplitQuery<T>{*std::move(value)};
+  static std::expected<SplitQuery<T>, Refusal> from(const RequestView& request, std::size_t) {
+    return extract_pairs<SplitQuery<T>>(SplitQueryPairs<T>(request.query()));
   }
 };
 template <class T>
 struct Extractor<SplitHeader<T>> {
-  static Result<SplitHeader<T>> from(const RequestView& request, std::size_t) {
-    auto value = parse_pairs<T>(SplitPairs<T, HeaderPairs>(request.head()));
-    if (!value) return std::unexpected(value.error());
-    return SplitHeader<T>{*std::move(value)};
+  static std::expected<SplitHeader<T>, Refusal> from(const RequestView& request, std::size_t) {
+    return extract_pairs<SplitHeader<T>>(SplitPairs<T, HeaderPairs>(request.head()));
   }
 };
 template <class T>
 struct Extractor<SplitCookie<T>> {
-  static Result<SplitCookie<T>> from(const RequestView& request, std::size_t) {
-    auto value = parse_pairs<T>(SplitPairs<T, CookiePairs>(request.head()));
-    if (!value) return std::unexpected(value.error());
-    return SplitCookie<T>{*std::move(value)};
+  static std::expected<SplitCookie<T>, Refusal> from(const RequestView& request, std::size_t) {
+    return extract_pairs<SplitCookie<T>>(SplitPairs<T, CookiePairs>(request.head()));
   }
 };
 

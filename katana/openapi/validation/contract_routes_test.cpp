@@ -126,7 +126,14 @@ TEST_F(ContractRoutesTest, parameters_that_do_not_fit_are_answered_with_400_and_
   EXPECT_EQ(reply.header("content-type"), "application/problem+json");
   EXPECT_EQ(reply.content(),
             R"({"type":"urn:katana:problem:invalid-parameter","title":"Bad Request","status":400,)"
-            R"("detail":"query parameter 'limit': must be at least 1"})");
+            R"("detail":"query parameter 'limit': must be at least 1",)"
+            R"("errors":[{"pointer":"/limit","detail":"must be at least 1"}]})");
+  // Each is told, whichever part of the request it belongs to.
+  EXPECT_TRUE(served.get("/items?limit=0")
+                  .content()
+                  .ends_with(R"("errors":[{"pointer":"/limit","detail":"must be at least 1"},)"
+                             R"({"pointer":"/tenant","detail":"is missing"}]})"))
+      << served.get("/items?limit=0");
   EXPECT_TRUE(served.get("/items").content().contains("cookie 'tenant': is missing"));
   auto fields = cookie_;
   fields.emplace_back("x-trace", "XYZ");

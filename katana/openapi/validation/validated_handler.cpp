@@ -6,8 +6,10 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "katana/http/handlers/fault_document.hpp"
 #include "katana/http/handlers/framework_problems.hpp"
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/routing/route_pattern.hpp"
@@ -105,6 +107,21 @@ std::string words_of_spent(const StepBudget& budget) {
       budget.steps_max(), StepBudget::steps_per_byte);
 }
 
+// The same document as Query<T> gives: all parameters that do not fit.
+Reply parameter_refusal_of(const Violations& violations) {
+  container::Findings findings;
+  std::string detail;
+  for (const Violation& each : violations.list()) {
+    if (each.part == Part::content || each.part == Part::content_type) continue;
+    if (!detail.empty()) detail += "; ";
+    detail += each.describe();
+    std::string pointer;
+    append_pointer(pointer, each.name);
+    findings.add(pointer + each.pointer, each.words);
+  }
+  return katana::detail::fault_problem(problem_types::invalid_parameter, detail, findings);
+}
+
 Reply refusal_of(const ContractOperation& operation, const Violations& violations,
                  const StepBudget& budget) {
   if (budget.is_spent()) {
@@ -118,8 +135,7 @@ Reply refusal_of(const ContractOperation& operation, const Violations& violation
                    fmt::format("Content-Type {}.", first.words))
         .with("Accept", accepted_by(operation));  // RFC 9110 §15.5.16
   }
-  if (first.part != Part::content)
-    return problem(problem_types::invalid_parameter, first.describe());
+  if (first.part != Part::content) return parameter_refusal_of(violations);
   container::Findings findings;
   if (violations.malformed()) {
     findings.set_malformed(first.words);
