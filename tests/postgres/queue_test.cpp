@@ -200,6 +200,11 @@ TEST_F(QueueInPostgres, old_and_surplus_rows_are_removed_and_no_others) {
   EXPECT_EQ(run(check_purges(queue_)), "");
 }
 
+TEST_F(QueueInPostgres, a_table_of_an_earlier_version_gets_its_column_and_keeps_its_rows) {
+  JobQueue next(database_);
+  EXPECT_EQ(run(check_old_table(queue_, next)), "");
+}
+
 TEST_F(QueueInPostgres, a_key_lets_one_of_many_at_once_in) {
   ASSERT_TRUE(run(queue_.depth("orders")));
   const auto race = [&]() -> Task<std::vector<std::int64_t>> {

@@ -11,6 +11,12 @@ namespace {
 constexpr std::uint32_t has_is_remote = 0x100;
 constexpr std::uint32_t is_remote = 0x200;
 
+// The flags of `context`, and where `origin` was begun.
+std::uint32_t flags_of(const trace::SpanContext& context,
+                       const trace::SpanContext& origin) noexcept {
+  return context.flags | has_is_remote | (origin.is_remote ? is_remote : 0);
+}
+
 void add_attribute(ProtobufWriter& out, const trace::SpanRecord& record,
                    const trace::SpanRecord::Attribute& attribute) {
   using Type = trace::SpanRecord::Type;
@@ -52,13 +58,20 @@ void append_span(std::string& spans, const trace::SpanRecord& record, Duration w
     add_attribute(out, record, record.attribute(index));
   }
   out.varint(10, record.dropped_attributes());
+  if (record.link.is_valid()) {
+    const std::size_t link = out.begin(13);
+    out.id(1, record.link.trace.high, record.link.trace.low);
+    out.id(2, record.link.span.value);
+    out.fixed32(6, flags_of(record.link, record.link));
+    out.end(link);
+  }
   if (record.status != trace::SpanStatus::unset) {
     const std::size_t status = out.begin(15);
     out.string(2, record.status_text());
     out.varint(3, static_cast<std::uint64_t>(record.status));
     out.end(status);
   }
-  out.fixed32(16, record.context.flags | has_is_remote | (record.parent.is_remote ? is_remote : 0));
+  out.fixed32(16, flags_of(record.context, record.parent));
   out.end(span);
 }
 

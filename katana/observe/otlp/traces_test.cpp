@@ -102,6 +102,23 @@ TEST_F(TracesTest, a_span_has_each_of_its_values_in_its_field) {
   EXPECT_EQ(fixed_of(text_of(attributes[3], 2), 4), std::bit_cast<std::uint64_t>(0.5));
 }
 
+TEST_F(TracesTest, a_link_has_the_span_that_caused_this_one) {
+  record_.context = {.trace = {0, 1}, .span = {1}};
+  EXPECT_TRUE(texts_of(span(), 13).empty());
+  record_.link = {.trace = {0x0af7651916cd43dd, 0x8448eb211c80319c},
+                  .span = {0xb7ad6b7169203331},
+                  .flags = trace::flag_sampled,
+                  .is_remote = true};
+  const auto links = texts_of(span(), 13);
+  ASSERT_EQ(links.size(), 1u);
+  EXPECT_EQ(text_of(links[0], 1),
+            std::string("\x0a\xf7\x65\x19\x16\xcd\x43\xdd\x84\x48\xeb\x21\x1c\x80\x31\x9c", 16));
+  EXPECT_EQ(text_of(links[0], 2), std::string("\xb7\xad\x6b\x71\x69\x20\x33\x31", 8));
+  EXPECT_EQ(fixed_of(links[0], 6), 0x301u);
+  record_.begin();
+  EXPECT_FALSE(record_.link.is_valid()) << "a record is used again";
+}
+
 TEST_F(TracesTest, values_that_are_zero_or_empty_are_there_when_they_were_set) {
   record_.context = {.trace = {0, 1}, .span = {1}};
   record_.add("empty", "");

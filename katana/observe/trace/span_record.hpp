@@ -79,6 +79,7 @@ class SpanRecord {
   void begin() noexcept {
     context = {};
     parent = {};
+    link = {};
     kind = SpanKind::internal;
     status = SpanStatus::unset;
     began = ended = {};
@@ -89,6 +90,7 @@ class SpanRecord {
 
   SpanContext context;  // of the span itself
   SpanContext parent;   // not valid: the trace begins with this
+  SpanContext link;     // a span of another trace that caused this one; not valid: none
   SpanKind kind;        // the role towards the services at both ends
   SpanStatus status;    // unset: not decided
   Instant began;        // by the tracer's clock

@@ -36,8 +36,8 @@ class JobSpansTest : public ::testing::Test {
  protected:
   template <class F>
   void make(F configure, std::vector<std::string> settings = {}) {
-    auto program = std::make_unique<Shop>(
-        app::ApplicationOptions{.name = "shop", .database = app::sqlite()});
+    auto program =
+        std::make_unique<Shop>(app::ApplicationOptions{.name = "shop", .database = app::sqlite()});
     program->use(app::telemetry());
     configure(*program);
     app_ = std::make_unique<TestApplication>(
@@ -166,6 +166,8 @@ TEST_F(JobSpansTest, a_job_of_a_queue_is_a_trace_that_names_the_request_that_que
   }
   ASSERT_THAT(named("POST /parcels"), SizeIs(1));
   EXPECT_NE(named("POST /parcels")[0].trace_id, runs[0].trace_id);
+  EXPECT_EQ(runs[0].link_id, named("POST /parcels")[0].span_id);
+  EXPECT_EQ(runs[1].link_id, runs[0].link_id) << "each attempt has the link";
 }
 
 TEST_F(JobSpansTest, jobs_at_once_do_not_see_one_anothers_spans) {

@@ -68,6 +68,7 @@ void SpanCapture::take_from(trace::Tracer& tracer) {
     span.trace_id = hex_of(record.context.trace);
     span.span_id = hex_of(record.context.span);
     if (record.parent.is_valid()) span.parent_id = hex_of(record.parent.span);
+    if (record.link.is_valid()) span.link_id = hex_of(record.link.span);
     span.state = record.state();
     span.began = record.began;
     span.ended = record.ended;

@@ -29,6 +29,7 @@ struct CapturedSpan {
   std::string trace_id;                                 // 32 hexadecimal digits
   std::string span_id;                                  // 16 of them
   std::string parent_id;                                // empty: the trace begins with it
+  std::string link_id;                                  // of the span that caused it; empty: none
   std::string state;                                    // of the trace, as it was received
   Instant began;                                        // in virtual time
   Instant ended;                                        // likewise

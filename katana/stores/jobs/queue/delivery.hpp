@@ -57,6 +57,8 @@ class Delivery : public ListHook<Delivery> {
   const std::string& payload() const noexcept { return job_.payload; }
   // The id of the request that queued the job; empty: none did.
   const std::string& request_id() const noexcept { return job_.request_id; }
+  // The span that queued it, as traceparent; empty: none did.
+  const std::string& producer_trace() const noexcept { return job_.trace; }
 
   // The handler is to end soon: HandlerOptions::stop_grace later it is cancelled.
   Stopped stopped() const noexcept { return why_; }

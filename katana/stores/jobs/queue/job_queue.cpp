@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "katana/base/coroutine/activity.hpp"
+#include "katana/observe/trace/root.hpp"
+#include "katana/observe/trace/trace_parent.hpp"
 
 namespace katana::queue {
 namespace {
@@ -16,6 +18,19 @@ constexpr int rounds_max = 3;
 
 Error within_queue(const database::Error& error, const std::string& queue) {
   return katana::Error(error).within(fmt::format("the queue '{}'", queue));
+}
+
+// The work that this thread is at. A worker links its attempts to the span.
+Producer current_producer() {
+  Producer producer;
+  if (current_activity == nullptr) return producer;
+  producer.request_id = std::string(current_activity->name.substr(0, request_id_bytes_max));
+  const trace::CurrentSpan* const span = current_activity->span;
+  if (span != nullptr && span->context.is_valid()) {
+    const auto text = trace::trace_parent_of(span->context);
+    producer.trace.assign(text.data(), text.size());
+  }
+  return producer;
 }
 
 }  // namespace
@@ -58,10 +73,7 @@ Task<Result<Enqueued>> JobQueue::put(database::Queries in, bool in_transaction, 
                                      std::string payload, EnqueueOptions options) {
   const Result<void> checked = check(queue, payload, options);
   if (!checked) co_return std::unexpected(checked.error());
-  std::string request_id;
-  if (current_activity != nullptr) {
-    request_id = std::string(current_activity->name.substr(0, request_id_bytes_max));
-  }
+  const Producer producer = current_producer();
   // SQLite's one writer has the transaction: the table is made in it. A transaction of PostgreSQL
   // should not hold the locks of that.
   database::Result<void> made;
@@ -73,7 +85,7 @@ Task<Result<Enqueued>> JobQueue::put(database::Queries in, bool in_transaction, 
   if (!made) co_return std::unexpected(within_queue(made.error(), queue));
   for (int round = 0; round < rounds_max; ++round) {
     const database::Result<std::optional<std::int64_t>> id =
-        co_await table_.insert(in, queue, payload, options, request_id, options_.notify);
+        co_await table_.insert(in, queue, payload, options, producer, options_.notify);
     if (!id) co_return std::unexpected(within_queue(id.error(), queue));
     if (*id) {
       queued_.fetch_add(1, std::memory_order_relaxed);

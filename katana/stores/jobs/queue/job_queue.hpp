@@ -70,6 +70,12 @@ class JobQueue {
     return JobTable::migrations(number);
   }
 
+  // The migration that adds the column `trace` to a table of migrations() before version 0.3. Jobs
+  // cannot be queued without it.
+  static std::vector<database::MigrationFile> trace_migrations(unsigned number) {
+    return JobTable::trace_migrations(number);
+  }
+
   // Queues a job within the transaction or savepoint, which outlives the call, and which fails with
   // it. Payloads and options are variables: g++ 12 destroys a temporary in a `co_await` twice
   // (decision 0018).

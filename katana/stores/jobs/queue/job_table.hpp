@@ -1,7 +1,7 @@
 // JobTable: the statements of the job queue, in the two dialects.
 //
 //   katana_queue_jobs: id, queue, state, priority, rank_us, due_us, until_us, queued_us, attempts,
-//                      fence, job_key, key_lasts, payload, failure, worker, request_id
+//                      fence, job_key, key_lasts, payload, failure, worker, request_id, trace
 //
 //          claim            finish
 //   waiting ────▶ running ─────────▶ done (or no row)
@@ -44,8 +44,15 @@ struct ClaimedJob {
   std::int64_t waited_us = 0;  // since it was due
   std::string payload;         // as it was queued
   std::string request_id;      // of the request that queued it; empty: none did
+  std::string trace;           // of the span that queued it, as traceparent; empty: none did
 };
-KATANA_DESCRIBE(ClaimedJob, id, fence, attempts, rank_us, waited_us, payload, request_id)
+KATANA_DESCRIBE(ClaimedJob, id, fence, attempts, rank_us, waited_us, payload, request_id, trace)
+
+// The work that queues a job.
+struct Producer {
+  std::string request_id;  // empty: no request
+  std::string trace;       // of its span, as traceparent; empty: it is not traced
+};
 
 // A job whose lease a worker has or had.
 struct Lease {
@@ -84,7 +91,10 @@ class JobTable {
 
   // The table for both databases, as migration `number` of a program that makes it itself.
   static std::vector<database::MigrationFile> migrations(unsigned number);
-  // Makes the missing tables and indexes. After a success further calls make no statement.
+  // The column `trace`, for a program whose own migration made the table before there was one.
+  static std::vector<database::MigrationFile> trace_migrations(unsigned number);
+  // Makes what is missing: the table, its indexes, a column. After a success further calls make no
+  // statement.
   Task<database::Result<void>> make();
   // The same within a transaction; it takes effect with the commit.
   Task<database::Result<void>> make_in(database::Queries queries);
@@ -94,7 +104,7 @@ class JobTable {
   Task<database::Result<std::optional<std::int64_t>>> insert(database::Queries in,
                                                              std::string queue, std::string payload,
                                                              EnqueueOptions options,
-                                                             std::string request_id, bool notifies);
+                                                             Producer producer, bool notifies);
   Task<database::Result<std::optional<std::int64_t>>> find_key(database::Queries in,
                                                                std::string queue, std::string key);
 
@@ -131,6 +141,8 @@ class JobTable {
 
  private:
   Task<database::Result<void>> make_missing_in(database::Queries queries);
+  Task<database::Result<bool>> has_trace(database::Queries queries);
+  Task<database::Result<void>> add_missing_trace(database::Queries queries);
   // The time for SQLite. Zero for PostgreSQL, whose statements add the server's time.
   std::int64_t now_us() const noexcept;
 

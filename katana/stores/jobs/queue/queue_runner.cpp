@@ -11,6 +11,7 @@
 #include "katana/net/reactor/sleep.hpp"
 #include "katana/net/reactor/spawn.hpp"
 #include "katana/net/reactor/timeout.hpp"
+#include "katana/observe/trace/trace_parent.hpp"
 #include "katana/stores/jobs/job_span.hpp"
 
 namespace katana::queue {
@@ -326,6 +327,9 @@ void QueueRunner::add_attributes(trace::SpanRecord& record,
   record.add("katana.queue.job_id", delivery.id());
   record.add("katana.queue.attempt", delivery.attempt());
   if (!delivery.request_id().empty()) record.add("katana.request_id", delivery.request_id());
+  if (const auto producer = trace::parse_trace_parent(delivery.producer_trace())) {
+    record.link = trace::remote_context(*producer);
+  }
 }
 
 Task<Result<void>> QueueRunner::call(Delivery& delivery) {

@@ -126,6 +126,24 @@ TEST_F(QueueStatementsTest, its_migration_makes_all_that_the_queue_needs) {
   EXPECT_EQ(files[1].file, "0012_katana_queue_jobs.postgres.sql");
 }
 
+TEST_F(QueueStatementsTest, a_table_of_an_earlier_version_gets_its_column_by_a_migration) {
+  std::vector<database::MigrationFile> files = JobTable::migrations(1);
+  for (database::MigrationFile& each : files) {
+    constexpr std::string_view column = ", trace TEXT NOT NULL DEFAULT ''";
+    const std::size_t at = each.text.find(column);
+    ASSERT_NE(at, std::string::npos) << each.text;
+    each.text.erase(at, column.size());
+  }
+  const auto added = JobTable::trace_migrations(2);
+  files.insert(files.end(), added.begin(), added.end());
+  testing::TemporaryDatabase migrated(files);
+  ASSERT_EQ(migrated.problem(), "");
+  JobQueue queue(migrated.database(), {.make_table = false});
+  const auto queued = run(queue.enqueue_json("notes", "{}"));
+  ASSERT_TRUE(queued) << queued.error().describe();
+  EXPECT_EQ(added[0].file, "0002_katana_queue_jobs_trace.sql");
+}
+
 // ---- clocks and wakers
 
 TEST_F(QueueStatementsTest, a_statement_of_postgresql_adds_nothing_to_the_clock_of_the_server) {

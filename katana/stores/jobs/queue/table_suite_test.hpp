@@ -8,6 +8,7 @@
 // Invariant  no rule waits: a lease ends because its row is changed.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -314,6 +315,27 @@ inline Task<std::string> check_ends(JobQueue& queue) {
   row = co_await check.row(removed);
   check.expect(row.state == -1, "or removed");
   co_return check.said();
+}
+
+// ---- tables of earlier versions
+
+// Version 0.2 had no column `trace`: its table gets the column, and its rows stay.
+inline Task<std::string> check_old_table(JobQueue& queue, JobQueue& next_version) {
+  TableCheck check(queue);
+  const std::int64_t old = co_await check.put("versions");
+  const database::Queries& queries = queue.table().database();
+  const auto dropped = co_await queries.execute("ALTER TABLE katana_queue_jobs DROP COLUMN trace");
+  check.expect(dropped.has_value(), "the column can be dropped");
+  TableCheck next(next_version);
+  const std::int64_t added = co_await next.put("versions");
+  const std::vector<ClaimedJob> claimed = co_await next.claim("versions", 10, "first");
+  check.expect(claimed.size() == 2 && claimed[0].id == old && claimed[1].id == added,
+               "jobs of both versions are claimed");
+  check.expect(std::ranges::all_of(claimed, [](const auto& job) { return job.trace.empty(); }),
+               "neither was queued by a span");
+  const auto again = co_await next_version.table().make();
+  check.expect(again.has_value(), "the table is whole");
+  co_return check.said() + next.said();
 }
 
 // ---- dead letters

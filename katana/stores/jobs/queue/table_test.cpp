@@ -39,6 +39,11 @@ TEST_F(QueueTableTest, old_and_surplus_rows_are_removed_and_no_others) {
   EXPECT_EQ(run(check_purges(queue())), "");
 }
 
+TEST_F(QueueTableTest, a_table_of_an_earlier_version_gets_its_column_and_keeps_its_rows) {
+  JobQueue next(db());
+  EXPECT_EQ(run(check_old_table(queue(), next)), "");
+}
+
 // PostgreSQL's clock does not stand still, so these are SQLite's alone.
 TEST_F(QueueTableTest, a_lease_ends_in_the_microsecond_that_its_row_names) {
   put(1);

@@ -1,5 +1,6 @@
 // Tests of a worker: its claims, its reports, its metrics and its spans.
 #include "katana/observe/metrics/exposition.hpp"
+#include "katana/observe/trace/root.hpp"
 #include "katana/observe/trace/tracer.hpp"
 #include "katana/stores/jobs/queue/queue_fixture_test.hpp"
 
@@ -12,6 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 class QueueWorkerTest : public QueueTest {
  protected:
@@ -193,6 +195,28 @@ TEST_F(QueueWorkerTest, a_span_names_the_queue_the_job_the_attempt_and_the_reque
                                       "katana.queue.job_id={} katana.queue.attempt=1 "
                                       "katana.request_id=request-7",
                                       of_request)));
+}
+
+TEST_F(QueueWorkerTest, the_span_of_an_attempt_is_linked_to_the_span_that_queued_the_job) {
+  trace::Tracer tracer({.sampler = trace::Sampler::of_ratio(1)});
+  std::vector<trace::SpanContext> links;
+  Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(queue()));
+  worker.handle<Note>("notes", [](Note, Delivery&) -> Task<Result<void>> { co_return {}; });
+  ASSERT_TRUE(worker.start(
+      reactor(), {.metrics = metrics_, .failures = &failures, .seed = 7, .tracer = &tracer}));
+  trace::RootRef producer = trace::Root::begin(tracer);
+  {
+    Activity activity;
+    activity.span = &producer->current();
+    const ActivityScope as(&activity);
+    put(1);
+  }
+  put(2);  // outside of any span
+  pass(milliseconds(100));
+  tracer.drain([&](const trace::SpanRecord& span) { links.push_back(span.link); });
+  trace::SpanContext expected = producer->context();
+  expected.is_remote = true;
+  EXPECT_THAT(links, UnorderedElementsAre(expected, trace::SpanContext()));
 }
 
 // ---- metrics
