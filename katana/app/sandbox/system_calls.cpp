@@ -108,10 +108,12 @@ void allow_some(SomeCalls& some) {
                          .one_of = {std::uint32_t{FIONBIO}, std::uint32_t{FIONREAD},
                                     std::uint32_t{FIOCLEX}, std::uint32_t{TCGETS},
                                     std::uint32_t{TIOCGWINSZ}, std::uint32_t{TIOCOUTQ}}});
-  some.allow(SYS_prctl, {.argument = 0,
-                         .one_of = {std::uint32_t{PR_SET_NAME}, std::uint32_t{PR_GET_NAME},
-                                    std::uint32_t{PR_GET_DUMPABLE}, name_memory,
-                                    std::uint32_t{PR_SET_NO_NEW_PRIVS}}});
+  // nss-systemd loads libcap at the first lookup of a name, and libcap reads the bounding set.
+  some.allow(SYS_prctl,
+             {.argument = 0,
+              .one_of = {std::uint32_t{PR_SET_NAME}, std::uint32_t{PR_GET_NAME},
+                         std::uint32_t{PR_GET_DUMPABLE}, name_memory,
+                         std::uint32_t{PR_CAPBSET_READ}, std::uint32_t{PR_SET_NO_NEW_PRIVS}}});
   // A file may send signals to another process when something arrives.
   some.allow_but(SYS_fcntl, {.argument = 1,
                              .one_of = {std::uint32_t{F_SETOWN}, std::uint32_t{F_SETSIG},

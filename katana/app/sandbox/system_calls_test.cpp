@@ -64,6 +64,11 @@ TEST_F(SystemCalls, what_a_program_does_all_day_is_allowed) {
             0);
 }
 
+TEST_F(SystemCalls, rights_may_be_read_and_not_changed) {
+  EXPECT_EQ(once_started({}, [] { return error_of(::prctl(PR_CAPBSET_READ, 0, 0, 0, 0)); }), 0);
+  EXPECT_EQ(once_started({}, [] { return error_of(::prctl(PR_CAPBSET_DROP, 0, 0, 0, 0)); }), EPERM);
+}
+
 TEST_F(SystemCalls, escapes_fail_and_are_counted) {
   EXPECT_EQ(under({},
                   [] {
