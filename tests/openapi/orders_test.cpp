@@ -25,6 +25,10 @@ class Orders final : public orders::OrdersApi {
                                                     orders::FindOrdersQuery query) override {
     co_return orders::FindOrdersReply::status_200(katana::Text(to_json(query)));
   }
+  katana::Task<orders::FindLabelsReply> find_labels(katana::Request,
+                                                    orders::FindLabelsQuery query) override {
+    co_return orders::FindLabelsReply::status_200(katana::Text(to_json(query)));
+  }
   katana::Task<orders::AddOrderReply> add_order(katana::Request,
                                                 orders::AddOrderForm form) override {
     co_return orders::AddOrderReply::status_200(katana::Text(to_json(form)));
@@ -82,6 +86,17 @@ TEST_F(OrdersTest, what_does_not_fit_is_400_that_names_all_of_it) {
   EXPECT_THAT(get("expand[0][a]=1&expand[0]=2"),
               HasSubstr("query parameter 'expand[0]' is a value"));
   EXPECT_THAT(get("limit=%zz"), HasSubstr("query parameter 'limit': expected valid percent-enc"));
+}
+
+TEST_F(OrdersTest, an_object_of_any_names_has_the_names_that_are_left) {
+  const auto ask = [this](const char* query) {
+    return shown(server_.get("/labels?" + std::string(query)));
+  };
+  EXPECT_EQ(ask("red=1&limit=3&a%5Bb%5D=2&labels=3&x%26y=4"),
+            R"(200 {"limit":3,"labels":{"a[b]":2,"labels":3,"red":1,"x&y":4}})");
+  EXPECT_EQ(ask("limit=3"), R"(200 {"limit":3,"labels":null})");
+  EXPECT_THAT(ask("red=x"),
+              testing::AllOf(testing::StartsWith("400"), HasSubstr(R"("pointer":"/labels/red")")));
 }
 
 TEST_F(OrdersTest, a_form_has_lists_and_objects) {
@@ -149,6 +164,17 @@ TEST_F(OrdersClientTest, what_the_client_sends_is_what_the_service_reads) {
   const auto added = finish(client_.add_order(order));
   ASSERT_TRUE(added) << added.error().describe();
   EXPECT_EQ(added->status_200(), to_json(order));
+}
+
+TEST_F(OrdersClientTest, an_object_of_any_names_is_sent_by_its_names) {
+  orders::FindLabelsQuery query;
+  query.limit = 3;
+  query.labels.emplace()["red"] = 1;
+  (*query.labels)["a[b]"] = 2;
+  const auto found = finish(client_.find_labels(query));
+  ASSERT_TRUE(found) << found.error().describe();
+  EXPECT_EQ(found->status_200(), to_json(query));
+  EXPECT_EQ(upstream_.requests()[0].target, "/v1/labels?limit=3&a%5Bb%5D=2&red=1");
 }
 
 TEST_F(OrdersClientTest, objects_without_a_style_are_json) {

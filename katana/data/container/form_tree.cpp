@@ -137,6 +137,17 @@ Result<void> FormTree::add_plain(Bytes name, FormLeaf leaf) {
   return put(**node, std::move(leaf), name);
 }
 
+Result<void> FormTree::add_below(Bytes outer, Bytes name, FormLeaf leaf) {
+  if (++count_ > values_max) {
+    return std::unexpected(refused(name, fmt::format("is one of more than {} values", values_max)));
+  }
+  const Result<Node*> above = step(root_, outer, name);
+  if (!above) return std::unexpected(above.error());
+  const Result<Node*> node = step(**above, name, name);
+  if (!node) return std::unexpected(node.error());
+  return put(**node, std::move(leaf), name);
+}
+
 std::string bracket_name(Bytes pointer) {
   std::string name;
   bool is_first = true;

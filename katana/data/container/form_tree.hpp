@@ -58,6 +58,8 @@ class FormTree {
   Result<void> add(Bytes name, FormLeaf leaf);
   // Adds a value. Brackets are ordinary characters of the name.
   Result<void> add_plain(Bytes name, FormLeaf leaf);
+  // Adds a value with a plain name below the plain name `outer`.
+  Result<void> add_below(Bytes outer, Bytes name, FormLeaf leaf);
   const Node& root() const noexcept { return root_; }
 
  private:

@@ -11,7 +11,8 @@
 //   };
 //
 // A member whose name itself has brackets ("ids[]") takes that name. Lists that katana_separators()
-// names (base/values/separators.hpp) are one text. data/container/form_read.hpp says how texts are
+// names (base/values/separators.hpp) are one text. A dictionary with own_names takes what no other
+// member takes. data/container/form_read.hpp says how texts are
 // read; everything else is as in Query<T>. NestedForm<T> (http/forms/nested_form.hpp) does the same
 // for a form.
 //
@@ -51,6 +52,7 @@ namespace detail {
 struct NestedNames {
   bool (*is_member)(Bytes name);  // then its brackets are part of it
   char (*separator)(Bytes name);  // base/values/separators.hpp
+  Bytes own;  // the dictionary of names that no member has; empty: there is none
 };
 template <Described T>
 inline constexpr NestedNames nested_names_of{
@@ -59,7 +61,7 @@ inline constexpr NestedNames nested_names_of{
       for_each_field<T>([&](const auto& field) { is_member |= field.name == name; });
       return is_member;
     },
-    [](Bytes name) { return separator_of<T>(name); }};
+    [](Bytes name) { return separator_of<T>(name); }, own_names_of<T>()};
 
 // Adds the pairs of a query, or of a form of that kind. Returns nothing if all were added.
 std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, const char* kind,

@@ -217,6 +217,12 @@ class OperationCall {
       }
       return;
     }
+    if constexpr (DictionaryMember<M>) {
+      if (separator == own_names) {
+        for (const auto& [key, item] : value) take(key, {detail::parameter_text(item)}, '\0');
+        return;
+      }
+    }
     std::vector<std::string> items;
     if constexpr (ListMember<M>) {
       for (const auto& item : value) items.push_back(detail::parameter_text(item));

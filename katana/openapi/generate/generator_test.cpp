@@ -517,6 +517,29 @@ TEST(GeneratorTest, what_has_no_tag_can_be_grouped_by_its_path) {
             (std::vector<std::string>{"cards_api.hpp", "default__api.hpp", "orders_api.hpp"}));
 }
 
+TEST(GeneratorTest, one_object_of_any_names_has_the_names_of_the_query_that_are_left) {
+  const auto parameters = [](const std::string& more) {
+    return "      parameters:\n        - {name: id, in: path, required: true, schema: {type: "
+           "string}}\n" +
+           more;
+  };
+  const std::string any =
+      "        - {name: any, in: query, schema: {type: object, additionalProperties: {type: "
+      "string}}}\n";
+  auto files = files_of(parameters(any));
+  EXPECT_THAT(files["main_types.hpp"], HasSubstr("katana::Separator{\"any\", katana::own_names}"));
+  EXPECT_THAT(files["main_api.cpp"], HasSubstr("katana::NestedQuery<ChangeQuery>"));
+  const std::string second =
+      "        - {name: other, in: query, schema: {type: object, additionalProperties: {type: "
+      "string}}}\n";
+  files_of(parameters(any + second),
+           {"the query parameter 'other' of style 'form' is not decoded"});
+  const std::string lists =
+      "        - {name: any, in: query, schema: {type: object, additionalProperties: {type: array, "
+      "items: {type: string}}}}\n";
+  files_of(parameters(lists), {"the query parameter 'any' of style 'form' is not decoded"});
+}
+
 TEST(GeneratorTest, a_form_is_sent_by_its_encoding) {
   const auto form = [](const std::string& schema) {
     return "      requestBody:\n        content:\n          application/x-www-form-urlencoded:\n" +

@@ -261,11 +261,24 @@ bool Planner::add_member(const OperationPlan& plan, const Parameter& parameter,
   if (!exploded_object) return false;
   // Its properties are parameters.
   auto members = types_.text_members_of(parameter.schema->pointer, plan.name);
-  if (members.empty()) return false;
+  if (members.empty()) return add_own_names(plan, parameter, fields);
   for (Types::Field& each : members) {
     each.required = each.required && parameter.required;
     fields.push_back(std::move(each));
   }
+  return true;
+}
+
+// An object of any names: each of them is a parameter. Only one can have the names that are left.
+bool Planner::add_own_names(const OperationPlan& plan, const Parameter& parameter,
+                            std::vector<Types::Field>& fields) {
+  const TypeText type = types_.type_of(parameter.schema->pointer, plan.name + "_" + parameter.name);
+  if (type.values.size() != 1 || !type.text.starts_with("std::map<")) return false;
+  const TypeText value = types_.parameter_type(type.values.front());
+  if (value.text.empty() || value.nullable || types_.is_list(value)) return false;
+  if (std::ranges::find(fields, own_names, &Types::Field::separator) != fields.end()) return false;
+  fields.push_back({parameter.name, parameter.schema->pointer, parameter.required,
+                    parameter.description, own_names});
   return true;
 }
 
@@ -301,7 +314,8 @@ void Planner::add_group(OperationPlan& plan, In in) {
                      .name = arguments_.take(names[index])};
   const auto separator = &Types::Field::separator;
   group.split = std::ranges::any_of(fields, [](char c) { return c != '\0'; }, separator);
-  group.nested = std::ranges::find(fields, nested_names, separator) != fields.end();
+  group.nested = std::ranges::any_of(
+      fields, [](char c) { return c == nested_names || c == own_names; }, separator);
   plan.groups.push_back(std::move(group));
 }
 

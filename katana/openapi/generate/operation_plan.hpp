@@ -119,6 +119,8 @@ class Planner {
   // Its members; false: it is not decoded.
   bool add_member(const OperationPlan& plan, const model::Parameter& parameter,
                   std::vector<Types::Field>& fields);
+  bool add_own_names(const OperationPlan& plan, const model::Parameter& parameter,
+                     std::vector<Types::Field>& fields);
   void add_body(OperationPlan& plan);
   // Without a type: there is no content, or it is not decoded, and a problem was added.
   PlannedContent form_of(OperationPlan& plan, const std::vector<model::MediaType>& all);

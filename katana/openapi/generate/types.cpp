@@ -659,7 +659,7 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
     Member& member = made.members.back();
     if (each.json) {
       become_json(member, each);
-    } else if (each.separator == nested_names) {
+    } else if (each.separator == nested_names || each.separator == own_names) {
       // As it is within JSON.
     } else if (TypeText type = parameter_type(member.type); !type.text.empty()) {
       type.nullable = member.type.nullable;

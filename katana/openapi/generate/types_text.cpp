@@ -216,6 +216,7 @@ void Types::describe(std::size_t index) {
   const char* between = "";
   for (const auto& [name, separator] : type.separators) {
     const std::string by = separator == nested_names ? "katana::nested_names"
+                           : separator == own_names  ? "katana::own_names"
                            : separator == '\t'       ? "'\\t'"
                                                      : fmt::format("'{}'", separator);
     fmt::format_to(std::back_inserter(text), "{}katana::Separator{{{}, {}}}", between,
