@@ -73,21 +73,28 @@ class Levels {
     }
     return others_;
   }
-  // These levels, changed by `text`.
+  // These levels, changed by `text`. A level for all others ends those by name that it lacks.
   Result<Levels> with(Bytes text) const {
     Levels levels = *this;
+    levels.named_.clear();
+    bool is_for_all = false;
     while (!text.empty()) {
       const Bytes part = text.substr(0, text.find(','));
       text.remove_prefix(std::min(part.size() + 1, text.size()));
       const std::size_t equals = part.find('=');
       const auto level = parse_level(part.substr(equals == Bytes::npos ? 0 : equals + 1));
       if (!level) return std::unexpected(level.error());
-      if (equals == Bytes::npos)
+      if (equals == Bytes::npos) {
         levels.others_ = *level;
-      else
+        is_for_all = true;
+      } else {
         levels.set(part.substr(0, equals), *level);
+      }
     }
-    return levels;
+    if (is_for_all) return levels;
+    Levels kept = *this;
+    for (const auto& [name, level] : levels.named_) kept.set(name, level);
+    return kept;
   }
 
  private:

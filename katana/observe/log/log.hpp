@@ -94,8 +94,8 @@ class Log {
   // The logger of this name: the same one for the same name. At most 1,024 names.
   virtual Logger logger(std::string name) = 0;
   // Sets levels, as in "info", or "warn,http=debug,database=trace": the first is for all other
-  // loggers. Fails with invalid_argument, and changes nothing then. Names of future loggers are
-  // allowed.
+  // loggers, and ends earlier levels by name. Without it the others stay. Fails with
+  // invalid_argument, and changes nothing then. Names of future loggers are allowed.
   virtual Result<void> set_levels(Bytes levels) = 0;
 
   // An Error says which output is failing or slow now, and why. For readiness.

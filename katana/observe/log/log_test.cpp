@@ -147,6 +147,19 @@ TEST(Log, levels_are_changed_by_name_while_it_runs_for_loggers_to_come_too) {
   EXPECT_EQ(log->logger("new").level(), Level::warn);
 }
 
+TEST(Log, a_level_for_all_others_ends_those_by_name_that_it_does_not_repeat) {
+  const MemoryLog log;
+  const Logger http = log->logger("http");
+  const Logger other = log->logger("other");
+  ASSERT_TRUE(log->set_levels("warn,http=debug"));
+  ASSERT_TRUE(log->set_levels("other=trace"));
+  EXPECT_EQ(http.level(), Level::debug) << "only the named one is changed";
+  EXPECT_EQ(other.level(), Level::trace);
+  ASSERT_TRUE(log->set_levels("info,other=error"));
+  EXPECT_EQ(http.level(), Level::info);
+  EXPECT_EQ(other.level(), Level::error);
+}
+
 TEST(Log, levels_that_cannot_be_read_change_nothing) {
   const MemoryLog log;
   const Logger http = log->logger("http");
