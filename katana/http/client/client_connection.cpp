@@ -23,6 +23,7 @@ class ClientConnection::Session final : public net::Session {
   // The protocol's deadline. ClientConnection has its own timer, because it outlives the session.
   void on_deadline() noexcept override { owner_.driver_->on_deadline(); }
   void on_drain() noexcept override { owner_.retire(); }
+  Bytes protocol_name() const noexcept override { return "http client"; }
 
  private:
   ClientConnection& owner_;

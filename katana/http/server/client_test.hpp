@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <string>
@@ -33,8 +34,7 @@ class Client {
  public:
   explicit Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     connected = connect_here(fd_, port);
-    const timeval patience{20, 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    set_patience(std::chrono::seconds(20));
   }
   // To a Unix socket. REQUIRES a path that fits.
   explicit Client(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -42,8 +42,7 @@ class Client {
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, sizeof address.sun_path - 1);
     connected = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    const timeval patience{20, 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    set_patience(std::chrono::seconds(20));
   }
   ~Client() { ::close(fd_); }
   Client(const Client&) = delete;
@@ -66,6 +65,13 @@ class Client {
   }
   // Returns one reply: head and body; of a chunked body the chunks as they arrived.
   std::string receive_reply() { return receive(&whole); }
+  // The same, but waits no longer; empty: nothing came.
+  std::string receive_within(std::chrono::milliseconds time) {
+    set_patience(time);
+    std::string reply = receive_reply();
+    set_patience(std::chrono::seconds(20));
+    return reply;
+  }
   std::string ask(std::string_view target, std::string_view fields = "") {
     send_get(target, fields);
     return receive_reply();
@@ -74,6 +80,10 @@ class Client {
   bool connected = false;
 
  private:
+  void set_patience(std::chrono::milliseconds time) {
+    const timeval patience{time.count() / 1000, time.count() % 1000 * 1000};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
   template <class Complete>
   std::string receive(Complete complete) {
     std::string text;

@@ -1,68 +1,32 @@
 #include "katana/http/server/crash_facts.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <string>
 
 #include "katana/base/system/monotonic_clock.hpp"
+#include "katana/http/server/requests_in_flight.hpp"
 #include "katana/observe/crash/report_writer.hpp"
 
 namespace katana::server {
-namespace {
-
-// The lists outlive their threads: a request can end when its thread has ended.
-constinit std::array<RequestInFlight*, 256> first_requests{};
-constinit std::atomic<std::size_t> first_requests_taken{0};
-constinit thread_local RequestInFlight** own_first = nullptr;
-
-RequestInFlight** first_of_thread() noexcept {
-  if (own_first != nullptr) [[likely]]
-    return own_first;
-  const std::size_t place = first_requests_taken.fetch_add(1, std::memory_order_relaxed);
-  if (place >= first_requests.size()) return nullptr;
-  return own_first = &first_requests[place];
-}
-
-}  // namespace
-
-RequestInFlight::RequestInFlight(const Activity& activity, Instant began) noexcept
-    : activity_(activity), began_(began) {
-  RequestInFlight** const first = first_of_thread();
-  if (first == nullptr) return;
-  next_ = *first;
-  link_ = first;
-  if (next_ != nullptr) next_->link_ = &next_;
-  // A handler on this thread finds the object complete.
-  std::atomic_signal_fence(std::memory_order_release);
-  *first = this;
-}
-
-RequestInFlight::~RequestInFlight() {
-  if (link_ == nullptr) return;
-  *link_ = next_;
-  if (next_ != nullptr) next_->link_ = link_;
-  // The memory is used for something else only after this.
-  std::atomic_signal_fence(std::memory_order_release);
-}
-
 void tell_requests_in_flight(crash::ThreadText& text) noexcept {
-  if (own_first == nullptr) return;
+  auto* const requests = ThreadLists<RequestInFlight>::known();
+  if (requests == nullptr) return;
   const Instant now = monotonic_now();
   std::size_t count = 0;
-  for (const RequestInFlight* each = *own_first; each != nullptr; each = each->next_) {
+  requests->for_each([&](const RequestInFlight& each) {
     // A list that was damaged may lead in a circle.
-    if (++count > 1'000'000) break;
-    if (count > in_flight_told_max) continue;
+    if (++count > 1'000'000) return false;
+    if (count > in_flight_told_max) return true;
+    const Activity& activity = each.activity();
     text.add("in-flight age-ms=");
-    text.add_number(std::max<std::int64_t>((now - each->began_).count_ms(), 0));
+    text.add_number(std::max<std::int64_t>((now - each.began()).count_ms(), 0));
     text.add(" request=");
-    text.add(each->activity_.name.empty() ? Bytes("-") : each->activity_.name.substr(0, 128));
+    text.add(activity.name.empty() ? Bytes("-") : activity.name.substr(0, 128));
     text.add(" on ");
-    const std::string* const route = each->activity_.site;
-    text.add(route != nullptr ? Bytes(*route).substr(0, 128) : Bytes("-"));
+    text.add(activity.site != nullptr ? Bytes(*activity.site).substr(0, 128) : Bytes("-"));
     text.end_line();
-  }
+    return true;
+  });
   if (count <= in_flight_told_max) return;
   text.add("in-flight and ");
   text.add_number(static_cast<std::int64_t>(count - in_flight_told_max));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "katana/base/system/monotonic_clock.hpp"
+#include "katana/http/server/requests_in_flight.hpp"
 
 namespace katana::server {
 namespace {

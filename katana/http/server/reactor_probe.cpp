@@ -2,6 +2,7 @@
 
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/http/server/crash_facts.hpp"
+#include "katana/http/server/reactor_walk.hpp"
 
 namespace katana::server {
 
@@ -31,6 +32,19 @@ Duration ReactorStatus::busy_for(Instant now) const noexcept {
   const std::lock_guard lock(mutex_);
   const Instant since = probe_ != nullptr ? probe_->reactor_.busy_since() : never;
   return since < now ? now - since : Duration{};
+}
+
+std::string ReactorStatus::busy_with() const {
+  const std::lock_guard lock(mutex_);
+  const std::string* const site = probe_ != nullptr ? probe_->reactor_.site() : nullptr;
+  return site != nullptr ? *site : std::string();
+}
+
+bool ReactorStatus::begin(std::shared_ptr<ReactorWalk> walk) const {
+  const std::lock_guard lock(mutex_);
+  if (probe_ == nullptr) return false;
+  ReactorWalk::begin(std::move(walk), probe_->reactor_);
+  return true;
 }
 
 ReactorStatus::Question::Question(ReactorStatus& owner) noexcept

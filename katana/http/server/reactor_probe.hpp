@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "katana/http/session/http1_protocol.hpp"
 #include "katana/net/proxy/transform.hpp"
@@ -48,6 +49,7 @@ struct ReactorStatistics {
 
 class ReactorFacts;
 class ReactorProbe;
+class ReactorWalk;
 
 // The view of a reactor from other threads. The probe publishes it; either may end first.
 class ReactorStatus {
@@ -66,6 +68,10 @@ class ReactorStatus {
   ReactorStatistics statistics() const;
   // The duration of its present turn; 0 when it waits, or is gone. Asks it nothing.
   Duration busy_for(Instant now) const noexcept;
+  // The name of its present work, such as a route; empty: it has none, or is gone. Asks it nothing.
+  std::string busy_with() const;
+  // Begins a walk of the reactor (http/server/reactor_walk.hpp). Returns false if it is gone.
+  bool begin(std::shared_ptr<ReactorWalk> walk) const;
 
  private:
   friend class ReactorProbe;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "katana/base/values/timestamp.hpp"
-#include "katana/http/server/crash_facts.hpp"
+#include "katana/http/server/requests_in_flight.hpp"
 #include "katana/http/server/server_span.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/observe/log/context.hpp"
@@ -54,16 +54,17 @@ Given given_in(const http::Head& head) noexcept {
   return given;
 }
 
-// The clock that the reactor has read: a read of the system's would cost a call.
-Instant now_of_reactor() noexcept {
+// By the clock that the reactor has read: a read of the system's would cost a call.
+RequestInFlight in_flight(const Activity& activity, session::ClientSource& source) noexcept {
   const net::Reactor* const reactor = net::Reactor::current();
-  return reactor != nullptr ? reactor->now() : Instant{};
+  return {activity, reactor != nullptr ? reactor->now() : Instant{}, &source, reactor};
 }
 
 // The id of a request, and the fields of its records.
 class NamedContext : public session::ExchangeContext {
  public:
-  explicit NamedContext(Bytes given) noexcept : in_flight_(*this, now_of_reactor()) {
+  NamedContext(Bytes given, session::ClientSource& source) noexcept
+      : in_flight_(in_flight(*this, source)) {
     std::memcpy(line_.data(), id_field.data(), id_field.size());
     char* const id = line_.data() + id_field.size();
     if (is_request_id(given)) {
@@ -92,7 +93,8 @@ class NamedContext : public session::ExchangeContext {
 
 class RequestContext final : public NamedContext {
  public:
-  explicit RequestContext(const Given& given) noexcept : NamedContext(given.id) {
+  RequestContext(const Given& given, session::ClientSource& source) noexcept
+      : NamedContext(given.id, source) {
     if (const auto parsed = trace::parse_trace_parent(given.trace_parent)) {
       fields_.add(log::field("trace_id", parsed->trace));
       std::memcpy(trace_.data(), parsed->trace.data(), trace_.size());
@@ -106,8 +108,9 @@ class RequestContext final : public NamedContext {
 // on.
 class TracedContext final : public NamedContext {
  public:
-  TracedContext(Bytes id, bool is_named, trace::RootRef root) noexcept
-      : NamedContext(id), root_(std::move(root)) {
+  TracedContext(Bytes id, bool is_named, trace::RootRef root,
+                session::ClientSource& source) noexcept
+      : NamedContext(id, source), root_(std::move(root)) {
     if (!is_named) {
       fields_.clear();
       reply_fields = {};
@@ -209,17 +212,17 @@ Result<void> RequestTelemetry::prepare_events() {
 std::unique_ptr<session::ExchangeContext> RequestTelemetry::on_exchange_begin(
     const http::Head* head, session::ClientSource& from) noexcept {
   if (options_.tracer != nullptr) [[unlikely]]
-    return begin_traced(accepts_ids(from) ? head : nullptr);
+    return begin_traced(accepts_ids(from) ? head : nullptr, from);
   if (!options_.ids) return nullptr;
   const bool is_accepted = head != nullptr && accepts_ids(from);
-  return std::make_unique<RequestContext>(is_accepted ? given_in(*head) : Given());
+  return std::make_unique<RequestContext>(is_accepted ? given_in(*head) : Given(), from);
 }
 
 std::unique_ptr<session::ExchangeContext> RequestTelemetry::begin_traced(
-    const http::Head* accepted) {
+    const http::Head* accepted, session::ClientSource& from) {
   const Bytes id = accepted != nullptr && options_.ids ? given_in(*accepted).id : Bytes();
   return std::make_unique<TracedContext>(id, options_.ids,
-                                         begin_server_span(*options_.tracer, accepted));
+                                         begin_server_span(*options_.tracer, accepted), from);
 }
 
 bool RequestTelemetry::accepts_ids(session::ClientSource& from) const noexcept {

@@ -106,7 +106,8 @@ class RequestTelemetry final : public session::ExchangeObserver {
     metrics::LogHistogram duration;
   };
 
-  KATANA_RARE std::unique_ptr<session::ExchangeContext> begin_traced(const http::Head* accepted);
+  KATANA_RARE std::unique_ptr<session::ExchangeContext> begin_traced(const http::Head* accepted,
+                                                                     session::ClientSource& from);
   const Series& series_of(const session::ExchangeRecord& record) const noexcept;
   KATANA_RARE void note_exemplar(const session::ExchangeRecord& record,
                                  const trace::SpanContext& context) const noexcept;

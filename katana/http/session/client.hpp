@@ -112,6 +112,21 @@ Bytes authority_of(const http::Head& head) noexcept;
 // of their client over plaintext HTTP/2. Handlers judge by the connection.
 Bytes https_problem(const Arrival& arrival) noexcept;
 
+// The step of a request at one moment.
+enum class RequestStep : std::uint8_t {
+  receiving,  // its body is not complete, and its handler waits for it
+  handling,   // its handler, or middleware, has not begun the reply
+  replying,   // the reply has begun
+};
+
+// The state of a request at one moment, for lists of the requests in flight.
+struct RequestProgress {
+  RequestStep step = RequestStep::handling;
+  unsigned status = 0;               // of the reply; 0: not begun
+  Bytes method = {};                 // empty: not known. Borrowed, for the call
+  engine::PeerEndpoint client = {};  // as client_of() finds it
+};
+
 // Knows the connection of a request: its exchange, or a copy of the request.
 class ClientSource {
  public:
@@ -126,6 +141,8 @@ class ClientSource {
   // header fields, with '_' for '-', valid as long as the program; see RequestState::read_fields().
   virtual void personalise(Personal) noexcept {}
   virtual void note_read_fields(std::span<const std::string_view> /*names*/) {}
+  // The state of the request, between the calls of its session. Changes and counts nothing.
+  virtual RequestProgress progress() noexcept { return {}; }
 
  protected:
   ~ClientSource() = default;

@@ -67,6 +67,22 @@ void Exchange::note_read_fields(std::span<const std::string_view> names) {
   if (core_.state) core_.state->note_read_fields(names);
 }
 
+RequestProgress Exchange::progress() noexcept {
+  const Arrival from = arrival();
+  RequestProgress progress{.status = core_.status, .client = from.peer};
+  if (core_.status != 0) {
+    progress.step = RequestStep::replying;
+  } else if (core_.waits_for_content()) {
+    progress.step = RequestStep::receiving;
+  }
+  // The head is only lent while its session is called, and nothing asks then.
+  if (const http::Head* const head = core_.is_detached() ? core_.head() : nullptr) {
+    progress.method = head->method_text();
+    if (from.trust != nullptr) progress.client = client_of(from, *head).endpoint();
+  }
+  return progress;
+}
+
 void Exchange::refuse_by(RequestHandler& handler, unsigned status, Bytes detail) noexcept {
   if (const std::unique_ptr<Pending> pending = std::move(core_.pending)) {
     const ActivityScope scope(core_.context.get());

@@ -68,6 +68,7 @@ class Exchange : public ClientSource {
   std::shared_ptr<PersonalMark> personal_mark() noexcept final;
   void personalise(Personal by) noexcept final;
   void note_read_fields(std::span<const std::string_view> names) final;
+  RequestProgress progress() noexcept final;
   // The certificate that the client sent over TLS, with the result of its check; null: none. Valid
   // as long as the exchange.
   virtual const net::PeerCertificate* peer_certificate() { return nullptr; }

@@ -27,6 +27,7 @@ class Http1Session final : public net::Session, private Exchange {
   void on_writable() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
+  Bytes protocol_name() const noexcept override { return "http/1.1"; }
   std::size_t held_bytes() const noexcept override { return core_.held_bytes(); }
   std::size_t on_memory_scarce() noexcept override;
 

@@ -29,6 +29,7 @@ class Http2Session final : public net::Session {
   void on_writable() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
+  Bytes protocol_name() const noexcept override { return "http/2"; }
   std::size_t blocks_held() const noexcept override;
   std::size_t held_bytes() const noexcept override;
   std::size_t on_memory_scarce() noexcept override;

@@ -30,6 +30,7 @@ class WebSocketConnection final : public net::Session {
   void on_writable() noexcept override { session_.on_writable(); }
   void on_deadline() noexcept override { session_.on_deadline(); }
   void on_drain() noexcept override { session_.on_drain(); }
+  Bytes protocol_name() const noexcept override { return "websocket"; }
   std::size_t held_bytes() const noexcept override { return session_.kept_bytes(); }
   std::size_t on_memory_scarce() noexcept override { return session_.on_memory_scarce(); }
 

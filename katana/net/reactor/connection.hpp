@@ -197,6 +197,20 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   ConnectionState state() const noexcept { return state_; }
 
+  // ---- for lists of connections ----
+  // The time of the turn in which the link was opened.
+  Instant opened_at() const noexcept { return opened_at_; }
+  // The result of Session::protocol_name(). Empty: it has no session yet.
+  Bytes protocol_name() const noexcept {
+    return session_ != nullptr ? session_->protocol_name() : Bytes();
+  }
+  // The reasons for which it is not read, as bits: see PauseReason.
+  std::uint8_t pause_reasons() const noexcept { return pause_reasons_; }
+  // The bytes that wait to be sent: those of the session, and those of the transform.
+  std::size_t output_pending() const noexcept { return unsent(); }
+  // The received bytes that its session has not consumed.
+  std::size_t input_pending() const noexcept { return carry_.bytes().size(); }
+
   // Lets another session take over. Once the present call of the session has returned, it is
   // destroyed and `replacement` opens the next one in its memory. Unconsumed input is offered to
   // that one; written output goes out first. Pauses and the deadline of the old session end with
@@ -278,6 +292,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Instant deadline_ = never;
   Instant send_deadline_ = never;
   Instant armed_until_ = never;  // expiry of the timer; never: not armed
+  const Instant opened_at_;
   // Small members stand together, because there are many idle connections.
   engine::PeerEndpoint peer_;
   std::uint16_t failure_ = 0;

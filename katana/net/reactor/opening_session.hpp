@@ -40,6 +40,7 @@ class OpeningSession final : public Session {
     return protocol_;
   }
 
+  Bytes protocol_name() const noexcept override { return "tls handshake"; }
   std::size_t on_bytes(Bytes) noexcept override { return 0; }
   void on_input_end() noexcept override { connection_.finish(Finish::close); }
   void on_deadline() noexcept override {

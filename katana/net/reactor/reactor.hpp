@@ -155,6 +155,19 @@ class Reactor : public Executor {
   virtual MemoryBudget memory_used() const noexcept = 0;
   // Reads every connection: for reports.
   PauseCounts paused_links() const noexcept;
+  // For lists: calls f(Connection&) for the open links of `count` places from `first` on, and
+  // returns the next place. It is link_places() once all were visited. A caller with many links
+  // visits them in several turns; links that open meanwhile may be left out.
+  template <class F>
+  std::size_t visit_links(std::size_t first, std::size_t count, F f) {
+    const std::span<Connection* const> all = links();
+    const std::size_t end = first + count < all.size() ? first + count : all.size();
+    for (; first < end; ++first) {
+      if (all[first] != nullptr) f(*all[first]);
+    }
+    return first;
+  }
+  std::size_t link_places() const noexcept { return links().size(); }
   virtual Result<void> start() = 0;
   // Opens a listener. `protocol` makes its sessions; it is borrowed and must outlive the reactor.
   virtual Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) = 0;

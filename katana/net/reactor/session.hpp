@@ -39,6 +39,8 @@ class Session {
   virtual void on_deadline() noexcept = 0;
   // The reactor is about to stop: finish work in progress and begin nothing new.
   virtual void on_drain() noexcept = 0;
+  // The protocol that it speaks, for lists of connections: "http/1.1". A literal; empty: unnamed.
+  virtual Bytes protocol_name() const noexcept { return {}; }
 
   // ---- for when memory is scarce ----
   // The number of output blocks that it holds besides its connection's outbox.

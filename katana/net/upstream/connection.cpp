@@ -94,6 +94,7 @@ class Connection::Attempt final : public net::Protocol {
     }
     void on_deadline() noexcept override {}  // Connection has its own timer
     void on_drain() noexcept override {}     // it outlasts that
+    Bytes protocol_name() const noexcept override { return "upstream"; }
 
    private:
     Attempt& attempt_;

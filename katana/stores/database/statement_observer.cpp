@@ -10,20 +10,27 @@ void Observation::start(const Observed& observed, Order order, const Sql* sql,
   activity_ = activity;
   order_ = order;
   began_ = observer_->now();
+  if (auto* const running = ThreadLists<Observation>::own()) running->push_back(*this);
 }
 
+const StatementName& Observation::name() const noexcept {
+  return sql_ != nullptr ? observer_->names.find(*sql_) : observer_->names.find(order_);
+}
+
+Bytes Observation::text() const noexcept { return sql_ != nullptr ? sql_->text() : Bytes(); }
+
 void Observation::report(std::int64_t rows, std::optional<Kind> failure) noexcept {
+  const StatementName& name = this->name();
   StatementObserver& observer = *observer_;
   observer_ = nullptr;
+  leave_list();
   const Instant ended = paused_at_ != never ? paused_at_ : observer.now();
-  const StatementName& name =
-      sql_ != nullptr ? observer.names.find(*sql_) : observer.names.find(order_);
   // The code that destroys a call is not always in its activity.
   const Activity* const activity = activity_ != nullptr ? activity_ : current_activity;
   const ActivityScope scope(activity);
   observer.on_statement({.name = name.text,
                          .number = name.number,
-                         .text = sql_ != nullptr ? sql_->text() : Bytes(),
+                         .text = text(),
                          .system = system_,
                          .began = began_,
                          .duration = {(ended - began_).ns - paused_.ns},

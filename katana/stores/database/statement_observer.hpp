@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "katana/base/coroutine/activity.hpp"
+#include "katana/base/memory/walked_list.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/values/instant.hpp"
@@ -65,8 +66,9 @@ struct Observed {
 
 namespace detail {
 
-// One call, from its begin to its end. If it is destroyed before its end, it was cancelled.
-class Observation {
+// One call, from its begin to its end. If it is destroyed before its end, it was cancelled. It is
+// in the list of its thread meanwhile (ThreadLists).
+class Observation : public WalkedItem<Observation> {
  public:
   Observation() noexcept = default;
   Observation(const Observation&) = delete;
@@ -98,6 +100,16 @@ class Observation {
     paused_.ns += (observer_->now() - paused_at_).ns;
     paused_at_ = never;
   }
+
+  // ---- for lists of the running statements: REQUIRES that it was found in one ----
+  StatementObserver& observer() const noexcept { return *observer_; }
+  const StatementName& name() const noexcept;
+  Bytes text() const noexcept;  // empty: it has none, as a commit
+  Instant began() const noexcept { return began_; }
+  // Its reader has its rows, and the database does nothing for it.
+  bool is_paused() const noexcept { return paused_at_ != never; }
+  // The activity that it began in; null: not known.
+  const Activity* activity() const noexcept { return activity_; }
 
  private:
   void start(const Observed& observed, Order order, const Sql* sql,

@@ -1,0 +1,98 @@
+// LiveConnections: the open connections of one reactor, oldest first, as a walk of it.
+// ClientCloser: closes those of one client.
+//
+// Owns       copies of their facts.
+// Thread     see ReactorWalk.
+// Allocates  the copies.
+// Fails      never; without memory for copies the list is shorter.
+// Invariant  a slice visits at most about slice_max connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/text/bytes.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/http/server/reactor_walk.hpp"
+#include "katana/net/engine/endpoints.hpp"
+#include "katana/net/reactor/connection_states.hpp"
+
+namespace katana::server {
+
+// One connection.
+struct LiveConnection {
+  engine::PeerEndpoint peer = {};  // the other side; of an outgoing connection: none
+  Bytes protocol = {};             // "http/1.1"; a literal. Empty: not named
+  net::ConnectionState state = net::ConnectionState::open;
+  bool is_outgoing = false;
+  bool has_tls = false;
+  std::uint8_t pause_reasons = 0;  // bits of net::PauseReason
+  Duration age = {};               // since it was accepted, or opened
+  std::uint32_t requests = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::size_t input_bytes = 0;   // received, and not consumed
+  std::size_t output_bytes = 0;  // written, and not sent
+};
+
+// The names of the reasons in such bits: "handler_pending, pool_low"; empty: it is read.
+std::string pause_text(std::uint8_t reasons);
+// An address without its port, as filters and actions have it: "192.0.2.1", "unix:uid=1000".
+engine::PeerAddress host_of(engine::PeerEndpoint of) noexcept;
+
+// The connections that are wanted.
+struct LiveConnectionFilter {
+  std::string client = {};  // an address without a port; empty: all
+  Duration older = {};      // younger ones are left out
+  bool paused = false;      // only those that are not read
+  std::size_t limit = 100;  // of each reactor: the oldest
+};
+
+class LiveConnections final : public ReactorWalk {
+ public:
+  static constexpr std::size_t slice_max = 256;
+
+  explicit LiveConnections(LiveConnectionFilter filter) : filter_(std::move(filter)) {}
+
+  // Once is_over(): a heap with the oldest connection on top, and the number of all that are
+  // wanted.
+  std::vector<LiveConnection>& heap() noexcept { return kept_; }
+  // The order of the heap.
+  static bool is_younger(const LiveConnection& one, const LiveConnection& other) noexcept {
+    return one.age < other.age;
+  }
+  std::size_t matched() const noexcept { return matched_; }
+
+ private:
+  bool slice(net::Reactor& reactor) noexcept override;
+  void visit(net::Connection& connection, Instant now);
+
+  const LiveConnectionFilter filter_;
+  Instant now_ = never;  // of all ages: that of the first slice
+  std::size_t place_ = 0;
+  std::size_t matched_ = 0;
+  std::vector<LiveConnection> kept_;
+};
+
+class ClientCloser final : public ReactorWalk {
+ public:
+  static constexpr std::size_t slice_max = 64;
+
+  // `client`: an address without a port, as host_of() has it.
+  explicit ClientCloser(std::string client) : client_(std::move(client)) {}
+  std::size_t closed() const noexcept { return closed_; }
+
+ private:
+  bool slice(net::Reactor& reactor) noexcept override;
+
+  const std::string client_;
+  std::size_t place_ = 0;
+  std::size_t closed_ = 0;
+};
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,71 @@
+#include "katana/http/server/live_requests.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "katana/http/server/live_connections.hpp"
+
+namespace katana::server {
+
+bool LiveRequests::slice(net::Reactor& reactor) noexcept {
+  auto* const requests = ThreadLists<RequestInFlight>::own();
+  if (requests == nullptr) return true;
+  if (now_ == never) {
+    now_ = reactor.now();
+    walk_.begin(*requests);
+  }
+  ++slice_count_;
+  try {
+    return walk_.step(slice_max,
+                      [&](const RequestInFlight& each) { return visit(each, reactor, now_); });
+  } catch (const std::bad_alloc&) {
+    return true;  // what was found so far is shown
+  }
+}
+
+// The list is ordered by age. False: the rest is too young.
+bool LiveRequests::visit(const RequestInFlight& request, const net::Reactor& reactor, Instant now) {
+  // In tests several servers share a thread.
+  if (request.reactor() != nullptr && request.reactor() != &reactor) return true;
+  const Duration age = std::max(now - request.began(), Duration{});
+  if (age < filter_.older) return false;
+  const Activity& activity = request.activity();
+  if (!is_of_route(activity.site)) return true;
+  if (filter_.client.empty() && ++matched_ > filter_.limit) return true;
+  const session::RequestProgress progress =
+      request.source() != nullptr ? request.source()->progress() : session::RequestProgress{};
+  if (!filter_.client.empty()) {
+    if (Bytes(filter_.client) != host_of(progress.client).bytes()) return true;
+    if (++matched_ > filter_.limit) return true;
+  }
+  keep({.route = activity.site,
+        .method = std::string(progress.method),
+        .id = std::string(activity.name),
+        .trace = std::string(activity.trace),
+        .client = progress.client,
+        .age = age,
+        .step = progress.step,
+        .status = progress.status});
+  return true;
+}
+
+bool LiveRequests::is_of_route(const std::string* route) const noexcept {
+  if (filter_.route.empty()) return true;
+  if (route == nullptr) return false;
+  if (*route == filter_.route) return true;
+  const std::size_t space = route->find(' ');
+  return space != std::string::npos && Bytes(*route).substr(space + 1) == Bytes(filter_.route);
+}
+
+void LiveRequests::keep(LiveRequest request) {
+  if (slices_.empty() || slices_.back().size() == slice_max) {
+    slices_.emplace_back().reserve(slice_max);
+  }
+  slices_.back().push_back(std::move(request));
+  ++size_;
+}
+
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

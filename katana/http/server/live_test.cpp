@@ -1,0 +1,279 @@
+// Walks of reactors: the requests and connections that a server has at one moment.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/http/server/client_test.hpp"
+#include "katana/http/server/http_server.hpp"
+#include "katana/http/server/live_connections.hpp"
+#include "katana/http/server/live_requests.hpp"
+#include "katana/http/server/observability.hpp"
+#include "katana/http/server/reactor_probe.hpp"
+#include "katana/http/server/request_telemetry.hpp"
+#include "katana/net/reactor/sleep.hpp"
+
+namespace katana::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string users_route = "GET /users/{id}";
+const std::string carts_route = "POST /carts";
+
+// Requests that were made by hand, on the thread of the reactor that serves /add.
+struct MadeRequests {
+  void add(const net::Reactor& reactor, Duration age, const std::string* route) {
+    auto& activity = activities.emplace_back(std::make_unique<Activity>());
+    activity->site = route;
+    activity->name = "made";
+    requests.push_back(
+        std::make_unique<RequestInFlight>(*activity, reactor.now() - age, nullptr, &reactor));
+  }
+  std::vector<std::unique_ptr<Activity>> activities;
+  std::vector<std::unique_ptr<RequestInFlight>> requests;
+};
+
+class LiveTest : public testing::Test {
+ protected:
+  LiveTest() {
+    options.port = 0;
+    options.reactors = 1;
+    options.reactor.engine.links_max = 64;
+    router.get("/hello", [] { return Reply::text("hello there"); });
+  }
+
+  template <class Clients>
+  void serve(Clients clients) {
+    auto made = Observability::make({});
+    ASSERT_TRUE(made) << made.error().describe();
+    observability = std::move(*made);
+    auto service = std::move(router).build();
+    ASSERT_TRUE(service);
+    RequestTelemetry telemetry({});
+    ASSERT_TRUE(telemetry.prepare(*service));
+    options.http.observer = &telemetry;
+    options.observability = observability.get();
+    HttpServer server(options, *service);
+    ASSERT_TRUE(server.start());
+    serve_clients(server, clients);
+  }
+  // Walks the only reactor, and waits for the end.
+  template <class Walk>
+  std::shared_ptr<Walk> walked(std::shared_ptr<Walk> walk) {
+    EXPECT_TRUE(observability->ask_reactors()[0]->begin(walk));
+    while (!walk->is_over()) std::this_thread::yield();
+    return walk;
+  }
+  std::shared_ptr<LiveRequests> requests(const LiveRequestFilter& filter) {
+    return walked(std::make_shared<LiveRequests>(filter));
+  }
+
+  HttpServerOptions options;
+  Router router;
+  std::unique_ptr<Observability> observability;
+};
+
+std::vector<std::int64_t> ages_s(const LiveRequests& requests) {
+  std::vector<std::int64_t> ages;
+  for (std::size_t index = 0; index < requests.size(); ++index) {
+    ages.push_back(requests.at(index).age.count_ms() / 1000);
+  }
+  return ages;
+}
+
+TEST_F(LiveTest, requests_are_listed_oldest_first_and_filtered) {
+  MadeRequests made;
+  router.get("/add", [&made] {
+    const net::Reactor& reactor = *net::Reactor::current();
+    for (const int age_s : {50, 40, 30, 20}) {
+      made.add(reactor, seconds(age_s), age_s % 20 == 0 ? &users_route : &carts_route);
+    }
+    return Reply(204);
+  });
+  serve([&](std::uint16_t port) {
+    Client(port).ask("/add");
+    EXPECT_THAT(ages_s(*requests({})), ElementsAre(50, 40, 30, 20));
+    EXPECT_THAT(ages_s(*requests({.older = seconds(35)})), ElementsAre(50, 40));
+    EXPECT_THAT(ages_s(*requests({.route = "GET /users/{id}"})), ElementsAre(40, 20));
+    EXPECT_THAT(ages_s(*requests({.route = "/carts"})), ElementsAre(50, 30));
+    const auto limited = requests({.limit = 3});
+    EXPECT_THAT(ages_s(*limited), ElementsAre(50, 40, 30));
+    EXPECT_EQ(limited->matched(), 4u) << "those beyond the limit are counted";
+  });
+}
+
+TEST_F(LiveTest, requests_are_read_in_slices_of_a_number_and_each_is_in_one) {
+  constexpr std::size_t count = 10 * LiveRequests::slice_max + 7;
+  MadeRequests made;
+  router.get("/add", [&made] {
+    const net::Reactor& reactor = *net::Reactor::current();
+    for (std::size_t number = 0; number < count; ++number) {
+      made.add(reactor, seconds(static_cast<std::int64_t>(2 * count - number)), &users_route);
+    }
+    return Reply(204);
+  });
+  serve([&](std::uint16_t port) {
+    Client(port).ask("/add");
+    const auto all = requests({.limit = 2 * count});
+    ASSERT_EQ(all->size(), count);
+    EXPECT_EQ(all->slices(), 11u);
+    std::set<std::int64_t> ages;
+    for (std::size_t index = 0; index < count; ++index) ages.insert(all->at(index).age.count_ms());
+    EXPECT_EQ(ages.size(), count);
+  });
+}
+
+// A walk that notes in which turns its slices were.
+class TurnsWalk final : public ReactorWalk {
+ public:
+  std::vector<std::uint64_t> turns;
+
+ private:
+  bool slice(net::Reactor& reactor) noexcept override {
+    turns.push_back(reactor.counters().turns);
+    return turns.size() == 20;
+  }
+};
+
+TEST_F(LiveTest, the_reactor_has_a_turn_between_two_slices) {
+  serve([&](std::uint16_t) {
+    const auto walk = walked(std::make_shared<TurnsWalk>());
+    ASSERT_EQ(walk->turns.size(), 20u);
+    EXPECT_EQ(std::ranges::adjacent_find(walk->turns), walk->turns.end());
+  });
+}
+
+TEST_F(LiveTest, a_request_says_what_it_does_and_who_sent_it) {
+  std::atomic<int> waiting = 0;
+  std::atomic<bool> release = false;
+  router.get("/wait/{id}", [&](Path<int>) -> Task<Reply> {
+    ++waiting;
+    while (!release) co_await net::sleep_for(milliseconds(1));
+    co_return Reply::text("done");
+  });
+  router.post("/upload", [](Request request) {
+    return Reply::text(format_text("{}", request.content().size()));
+  });
+  serve([&](std::uint16_t port) {
+    Client waits(port), sends(port);
+    waits.send_get("/wait/7", "X-Request-Id: req-7\r\n");
+    while (waiting == 0) std::this_thread::yield();
+    sends.send("POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf");
+    std::shared_ptr<LiveRequests> found;
+    do found = requests({});
+    while (found->size() < 2);
+    const LiveRequest& first = found->at(0);
+    EXPECT_EQ(*first.route, "GET /wait/{id}");
+    EXPECT_EQ(first.id, "req-7");
+    EXPECT_EQ(first.method, "GET");
+    EXPECT_EQ(first.step, session::RequestStep::handling);
+    EXPECT_EQ(first.status, 0u);
+    EXPECT_EQ(host_of(first.client).bytes(), "127.0.0.1");
+    EXPECT_EQ(*found->at(1).route, "POST /upload");
+    EXPECT_EQ(found->at(1).step, session::RequestStep::receiving);
+    EXPECT_EQ(requests({.client = "127.0.0.1"})->size(), 2u);
+    EXPECT_EQ(requests({.client = "127.0.0.2"})->size(), 0u);
+    release = true;
+    EXPECT_THAT(waits.receive_reply(), HasSubstr("done"));
+    sends.send("-full");
+    EXPECT_THAT(sends.receive_reply(), HasSubstr("\r\n\r\n9"));
+    EXPECT_EQ(requests({})->size(), 0u);
+  });
+}
+
+TEST_F(LiveTest, connections_are_listed_oldest_first_with_why_they_are_not_read) {
+  std::atomic<bool> waits = false, release = false;
+  router.get("/wait", [&]() -> Task<Reply> {
+    waits = true;
+    while (!release) co_await net::sleep_for(milliseconds(1));
+    co_return Reply::text("done");
+  });
+  serve([&](std::uint16_t port) {
+    Client first(port);
+    first.ask("/hello");
+    first.ask("/hello");
+    Client second(port);
+    second.send_get("/wait");
+    while (!waits) std::this_thread::yield();
+    const auto all = walked(std::make_shared<LiveConnections>(LiveConnectionFilter{}));
+    auto& heap = all->heap();
+    ASSERT_EQ(heap.size(), 2u);
+    EXPECT_EQ(all->matched(), 2u);
+    EXPECT_EQ(heap[0].protocol, "http/1.1");
+    EXPECT_EQ(heap[0].requests, 2u);
+    EXPECT_EQ(heap[0].state, net::ConnectionState::open);
+    EXPECT_EQ(pause_text(heap[0].pause_reasons), "");
+    EXPECT_GT(heap[0].age, heap[1].age);
+    EXPECT_GT(heap[0].bytes_sent, 0u);
+    EXPECT_EQ(pause_text(heap[1].pause_reasons), "handler_pending");
+
+    const auto oldest = walked(std::make_shared<LiveConnections>(LiveConnectionFilter{.limit = 1}));
+    ASSERT_EQ(oldest->heap().size(), 1u);
+    EXPECT_EQ(oldest->heap()[0].requests, 2u);
+    EXPECT_EQ(oldest->matched(), 2u);
+    const auto paused =
+        walked(std::make_shared<LiveConnections>(LiveConnectionFilter{.paused = true}));
+    ASSERT_EQ(paused->heap().size(), 1u);
+    EXPECT_EQ(paused->heap()[0].requests, 1u);
+    const auto other =
+        walked(std::make_shared<LiveConnections>(LiveConnectionFilter{.client = "127.0.0.2"}));
+    EXPECT_EQ(other->matched(), 0u);
+    release = true;
+    second.receive_reply();
+  });
+}
+
+TEST_F(LiveTest, the_connections_of_a_client_are_closed_and_those_of_others_stay) {
+  serve([&](std::uint16_t port) {
+    Client here(port);
+    here.ask("/hello");
+    EXPECT_EQ(walked(std::make_shared<ClientCloser>("127.0.0.2"))->closed(), 0u);
+    EXPECT_THAT(here.ask("/hello"), HasSubstr("hello there"));
+    EXPECT_EQ(walked(std::make_shared<ClientCloser>("127.0.0.1"))->closed(), 1u);
+    EXPECT_EQ(here.receive_until(""), "");
+    EXPECT_THAT(Client(port).ask("/hello"), HasSubstr("hello there"));
+  });
+}
+
+TEST_F(LiveTest, a_reactor_that_is_held_up_leaves_the_walk_unfinished_and_its_route_known) {
+  std::atomic<bool> held = false, release = false;
+  router.get("/spin", [&] {
+    held = true;
+    while (!release) std::this_thread::yield();
+    return Reply::text("done");
+  });
+  serve([&](std::uint16_t port) {
+    Client client(port);
+    client.send_get("/spin");
+    while (!held) std::this_thread::yield();
+    const auto status = observability->ask_reactors()[0];
+    const auto walk = std::make_shared<LiveRequests>(LiveRequestFilter{});
+    EXPECT_TRUE(status->begin(walk));
+    EXPECT_EQ(status->busy_with(), "GET /spin");
+    EXPECT_FALSE(walk->is_over());
+    walk->abandon();
+    release = true;
+    client.receive_reply();
+    // A later walk ends after this one.
+    (void)requests({});
+    EXPECT_FALSE(walk->is_over()) << "nothing may read what an abandoned walk has found";
+    EXPECT_EQ(walk.use_count(), 1);
+  });
+  EXPECT_EQ(observability->ask_reactors()[0]->busy_with(), "");
+  EXPECT_FALSE(
+      observability->ask_reactors()[0]->begin(std::make_shared<LiveRequests>(LiveRequestFilter{})));
+}
+
+}  // namespace
+}  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0
