@@ -10,7 +10,7 @@
 
 #include "katana/http/coding/codec.hpp"
 #include "katana/net/reactor/spawn.hpp"
-#include "katana/observe/otlp/protobuf.hpp"
+#include "katana/base/text/protobuf.hpp"
 #include "katana/observe/trace/span.hpp"
 #include "katana/testing/fake_upstream.hpp"
 #include "katana/testing/test_server.hpp"
@@ -24,15 +24,15 @@ using ::testing::HasSubstr;
 // Names of the spans of a request, in their order.
 std::vector<std::string> span_names(Bytes request) {
   std::vector<std::string> names;
-  otlp::ProtobufReader whole(request);
+  ProtobufReader whole(request);
   while (whole.next()) {
-    otlp::ProtobufReader resource(whole.bytes());
+    ProtobufReader resource(whole.bytes());
     while (resource.next()) {
       if (resource.number() != 2) continue;
-      otlp::ProtobufReader scope(resource.bytes());
+      ProtobufReader scope(resource.bytes());
       while (scope.next()) {
         if (scope.number() != 2) continue;
-        otlp::ProtobufReader span(scope.bytes());
+        ProtobufReader span(scope.bytes());
         while (span.next()) {
           if (span.number() == 5) names.emplace_back(span.bytes());
         }

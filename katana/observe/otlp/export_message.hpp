@@ -19,7 +19,7 @@
 #include <string>
 
 #include "katana/base/text/bytes.hpp"
-#include "katana/observe/otlp/protobuf.hpp"
+#include "katana/base/text/protobuf.hpp"
 #include "katana/observe/otlp/resource.hpp"
 
 namespace katana::otlp {

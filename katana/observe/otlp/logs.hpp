@@ -17,7 +17,7 @@
 #include <string>
 
 #include "katana/observe/log/layout.hpp"
-#include "katana/observe/otlp/protobuf.hpp"
+#include "katana/base/text/protobuf.hpp"
 
 namespace katana::otlp {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "katana/base/text/bytes.hpp"
-#include "katana/observe/otlp/protobuf.hpp"
+#include "katana/base/text/protobuf.hpp"
 
 namespace katana::otlp::test {
 

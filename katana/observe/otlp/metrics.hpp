@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "katana/observe/metrics/registry.hpp"
-#include "katana/observe/otlp/protobuf.hpp"
+#include "katana/base/text/protobuf.hpp"
 
 namespace katana::otlp {
 

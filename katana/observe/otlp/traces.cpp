@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "katana/observe/otlp/protobuf.hpp"
+#include "katana/base/text/protobuf.hpp"
 
 namespace katana::otlp {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "katana/base/text/utf8.hpp"
-#include "katana/observe/otlp/protobuf.hpp"
+#include "katana/base/text/protobuf.hpp"
 #include "katana/observe/trace/tracer.hpp"
 
 namespace katana::otlp {

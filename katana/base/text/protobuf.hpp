@@ -1,4 +1,5 @@
-// ProtobufWriter and ProtobufReader: the wire format of Protocol Buffers, as far as OTLP needs it.
+// ProtobufWriter and ProtobufReader: the wire format of Protocol Buffers, as far as OTLP and pprof
+// need it.
 //
 //   field: tag (number << 3 | type), then
 //          a varint (type 0), 8 bytes (1), a length and bytes (2), or 4 bytes (5)
@@ -26,7 +27,7 @@
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/text/utf8.hpp"
 
-namespace katana::otlp {
+namespace katana {
 
 class ProtobufWriter {
  public:
@@ -163,7 +164,7 @@ class ProtobufReader {
       case 1: return take_bytes(8);
       case 2: return take_varint(size) && take_bytes(size);
       case 5: return take_bytes(4);
-      default: return false;  // groups, which OTLP does not have
+      default: return false;  // groups, which neither has
     }
   }
 
@@ -174,6 +175,6 @@ class ProtobufReader {
   bool is_good_ = true;
 };
 
-}  // namespace katana::otlp
+}  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0
