@@ -305,6 +305,14 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   pass_on(signal, *info);
 }
 
+constinit std::array<struct sigaction, 2> actions_before_faults{};
+
+void on_fault(int signal, siginfo_t* info, void*) {
+  if (is_guarded()) leave_guarded();
+  ::sigaction(signal, &actions_before_faults[signal == SIGBUS ? 1 : 0], nullptr);
+  if (info->si_code <= 0) ::raise(signal);
+}
+
 Error failed(Bytes what, int number) {
   return {Code::internal,
           fmt::format("crash reports: {}: {}", what, std::generic_category().message(number))};
@@ -331,6 +339,17 @@ Result<void> set_handlers() {
 }
 
 }  // namespace
+
+void watch_faults() noexcept {
+  static constinit std::atomic<bool> watched{false};
+  if (handled_signals[0].load() || watched.exchange(true)) return;
+  struct sigaction action{};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGSEGV, &action, &actions_before_faults[0]);
+  ::sigaction(SIGBUS, &action, &actions_before_faults[1]);
+}
 
 Result<void> install(const Options& options) {
   int opened = -1;

@@ -40,6 +40,10 @@ inline constexpr std::size_t report_bytes_max = 256 * 1024;
 // Sets the handlers. A later call replaces the options.
 Result<void> install(const Options& options);
 
+// For a program that captures stacks without install(): a fault of guarded() ends its step only.
+// All other faults go to the handlers of before. Does nothing after install().
+void watch_faults() noexcept;
+
 }  // namespace katana::crash
 
 // SPDX-License-Identifier: Apache-2.0

@@ -324,6 +324,41 @@ class GoodSection final : public Section {
   void write(ReportWriter& report) noexcept override { report.word("reactor 2 after\n"); }
 };
 
+// The status of a child in which nothing handles crashes but watch_faults().
+int run_watched(const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int number : {SIGSEGV, SIGBUS}) std::signal(number, SIG_DFL);
+    watch_faults();
+    work();
+    ::_exit(99);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST(WatchFaults, a_fault_of_a_guarded_step_ends_the_step_and_any_other_the_process) {
+#ifdef KATANA_THREAD_SANITIZER
+  GTEST_SKIP() << "its own handler does not take a signal within the handler of a program";
+#endif
+  const int status = run_watched([] {
+    for (int round = 0; round < 2; ++round) {
+      if (guarded([](void*) { write_to(forbidden_page()); }, nullptr)) ::_exit(1);
+    }
+    ::_exit(guarded([](void*) {}, nullptr) ? 7 : 2);
+  });
+  EXPECT_EQ(WEXITSTATUS(status), 7) << status;
+  for (const int sent : {0, SIGSEGV, SIGBUS}) {
+    const int ended = run_watched([sent] {
+      if (sent != 0) std::raise(sent);
+      write_to(forbidden_page());
+    });
+    EXPECT_TRUE(WIFSIGNALED(ended)) << ended;
+    EXPECT_EQ(WTERMSIG(ended), sent != 0 ? sent : SIGSEGV);
+  }
+}
+
 TEST_F(CrashTest, a_fault_of_the_handler_costs_the_part_that_made_it) {
 #ifdef KATANA_THREAD_SANITIZER
   GTEST_SKIP() << "its own handler does not take a signal within the handler of a program";

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -27,9 +28,15 @@ constexpr std::uint32_t word(std::uint32_t state, pid_t thread) {
 
 constinit FutexWord question{idle};
 constinit ThreadState answer;
+constinit std::atomic<OnTimer> timer_function{nullptr};
 
 void on_stack_signal(int, siginfo_t* info, void* context) {
   const int number = errno;
+  if (info->si_code == SI_TIMER) {
+    if (const OnTimer on_timer = timer_function.load()) on_timer(*info, context);
+    errno = number;
+    return;
+  }
   const pid_t self = ::gettid();
   std::uint32_t expected = word(asked, self);
   // A late signal, or one that another process sent, finds no question for this thread.
@@ -87,6 +94,8 @@ bool watch_stack_signal() noexcept {
   sigemptyset(&action.sa_mask);
   return ::sigaction(stack_signal(), &action, nullptr) == 0;
 }
+
+void set_on_timer(OnTimer on_timer) noexcept { timer_function.store(on_timer); }
 
 void capture_thread(ThreadState& state, void* context) noexcept {
   state.text.clear();

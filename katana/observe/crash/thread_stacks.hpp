@@ -8,6 +8,7 @@
 // Invariant  it waits at most answer_wait_max for a thread, and all_wait_max for all threads.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -29,6 +30,10 @@ struct ThreadState {
 
 // Sets the handler of stack_signal(); false if the program uses the signal otherwise.
 bool watch_stack_signal() noexcept;
+// Sets the function that the handler calls when a timer sends the signal (timer_create(2)), instead
+// of an answer: for profiles. It runs in the handler. One for the process; null: none.
+using OnTimer = void (*)(const siginfo_t& info, void* context) noexcept;
+void set_on_timer(OnTimer on_timer) noexcept;  // a later call replaces the function
 // Fills the state of the calling thread. `context`: of its signal handler.
 void capture_thread(ThreadState& state, void* context) noexcept;
 

@@ -1,0 +1,44 @@
+#include "katana/observe/profile/folded.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "katana/observe/profile/call_tree.hpp"
+
+namespace katana::profile {
+namespace {
+
+void add_name(std::string& line, const std::string& name) {
+  for (const char each : name) {
+    const auto code = static_cast<unsigned char>(each);
+    line += each == ';' ? ':' : code < 0x20 || code == 0x7f ? '?' : each;
+  }
+}
+
+}  // namespace
+
+std::string to_folded(const Profile& profile) {
+  std::vector<std::vector<std::string>> names;  // of the places
+  for (const Place& place : profile.places) names.push_back(names_of(profile, place));
+  std::map<std::string, std::int64_t> lines;
+  for (const Found& found : profile.found) {
+    std::string line;
+    add_name(line, route_name_of(found.labels));
+    for (auto place = found.places.rbegin(); place != found.places.rend(); ++place) {
+      for (auto name = names[*place].rbegin(); name != names[*place].rend(); ++name) {
+        line += ';';
+        add_name(line, *name);
+      }
+    }
+    lines[line] += found.count;
+  }
+  std::string text;
+  for (const auto& [line, count] : lines) text += fmt::format("{} {}\n", line, count);
+  return text;
+}
+
+}  // namespace katana::profile
+
+// SPDX-License-Identifier: Apache-2.0

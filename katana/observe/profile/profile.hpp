@@ -1,0 +1,104 @@
+// Profile: where a process spent its time: stacks, how often each was found, and what they were
+// for. pprof.hpp, folded.hpp and flame_graph.hpp write it.
+//
+// Owns       its values.
+// Thread     a value.
+// Allocates  freely.
+// Fails      never.
+// Invariant  places and modules are indices into the lists of the same profile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "katana/base/values/instant.hpp"
+
+namespace katana::profile {
+
+inline constexpr std::size_t no_module = SIZE_MAX;
+
+// Executable memory of a file: the program, or a library.
+struct Module {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;  // of `begin` in the file
+  std::uint64_t bias = 0;         // an address minus this is the address within the file
+  std::string path;
+  std::string build_id;  // hexadecimal digits; empty: none
+
+  bool operator==(const Module&) const = default;
+};
+
+// A function at an address. Inlined functions have the address, too.
+struct Line {
+  std::string function;
+  std::string file;  // empty: not known
+  std::uint32_t line = 0;
+
+  bool operator==(const Line&) const = default;
+};
+
+// An address of code. A call has the last byte of its call instruction.
+struct Place {
+  std::uint64_t address = 0;
+  std::size_t module = no_module;
+  std::vector<Line> lines;  // the innermost first; empty: not symbolised
+
+  bool operator==(const Place&) const = default;
+};
+
+// The work that a stack was found in. Empty: not known, or not distinguished.
+struct Labels {
+  std::string thread;   // its name
+  std::string route;    // "GET /users/{id}"
+  std::string request;  // an id
+  std::string trace;    // an id
+
+  bool operator==(const Labels&) const = default;
+  auto operator<=>(const Labels&) const = default;
+};
+
+// A stack, and how often it was found.
+struct Found {
+  std::vector<std::size_t> places;  // the innermost first
+  Labels labels;
+  std::int64_t count = 0;
+  std::int64_t ns = 0;  // the time that they stand for
+
+  bool operator==(const Found&) const = default;
+};
+
+// The meaning of the times.
+enum class Kind : std::uint8_t {
+  cpu,      // of the processor
+  waiting,  // of requests that wait
+};
+
+struct Profile {
+  Kind kind = Kind::cpu;
+  std::string program;         // its name; empty: not known
+  std::int64_t began_ns = 0;   // since 1970
+  std::int64_t took_ns = 0;    // of the profile
+  std::int64_t period_ns = 0;  // between two samples
+  std::uint64_t lost = 0;      // samples without room
+  std::vector<Module> modules;
+  std::vector<Place> places;
+  std::vector<Found> found;
+
+  std::int64_t total_ns() const noexcept;
+  std::int64_t samples() const noexcept;
+  bool operator==(const Profile&) const = default;
+};
+
+// The names of a place, the innermost first; at least one. Without symbols it is
+// "notes+0x1234", or the address if it is in no module.
+std::vector<std::string> names_of(const Profile& profile, const Place& place);
+
+// The name of the last part of a path.
+std::string file_name_of(const std::string& path);
+
+}  // namespace katana::profile
+
+// SPDX-License-Identifier: Apache-2.0

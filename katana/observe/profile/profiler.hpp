@@ -1,0 +1,78 @@
+// Profiler: makes profiles of this process, one at a time, on a separate thread.
+//
+//   auto run = profiler.begin({.length = seconds(10), .hertz = 99});
+//   if (!run) …                       // already_exists: another is being made, see ends_at_ns()
+//   while (!(*run)->is_done()) co_await net::sleep_for(milliseconds(20));
+//   Result<Profile> profile = (*run)->take();
+//
+// Owns       the thread of the present profile.
+// Thread     any.
+// Allocates  during a profile. Without one it has neither a thread nor a timer.
+// Fails      begin(): already_exists, or as std::thread. take(): as ThreadSampler::start().
+// Invariant  at most one profile is made at a time. Destroying its Run ends it at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
+#include "katana/observe/profile/profile.hpp"
+
+namespace katana::profile {
+
+// The length and the rate of a profile.
+struct ProfileOptions {
+  Duration length = seconds(10);
+  unsigned hertz = 99;  // samples for each second of CPU time of a thread, 1 to 1000
+};
+
+namespace detail {
+struct RunState;
+}
+
+// A profile that is being made. Destroying it ends the profile.
+class Run {
+ public:
+  explicit Run(std::shared_ptr<detail::RunState> state) noexcept : state_(std::move(state)) {}
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  bool is_done() const noexcept;
+  // REQUIRES is_done(). Once.
+  Result<Profile> take();
+
+ private:
+  const std::shared_ptr<detail::RunState> state_;
+};
+
+class Profiler {
+ public:
+  // `program`: its name, for the profiles.
+  explicit Profiler(std::string program) : program_(std::move(program)) {}
+  ~Profiler();
+  Profiler(const Profiler&) = delete;
+  Profiler& operator=(const Profiler&) = delete;
+
+  Result<std::unique_ptr<Run>> begin(const ProfileOptions& options);
+  // The end of the present profile, in nanoseconds since 1970; none: there is no profile.
+  std::optional<std::int64_t> ends_at_ns();
+  // Ends the present profile now. Its result has what was found so far.
+  void end_now() noexcept;
+
+ private:
+  const std::string program_;
+  std::mutex mutex_;  // of the members below
+  std::shared_ptr<detail::RunState> present_;
+  std::thread thread_;
+};
+
+}  // namespace katana::profile
+
+// SPDX-License-Identifier: Apache-2.0

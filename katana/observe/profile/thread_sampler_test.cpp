@@ -1,0 +1,235 @@
+#include "katana/observe/profile/thread_sampler.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/base/coroutine/activity.hpp"
+#include "katana/base/system/alternate_stack.hpp"
+#include "katana/base/system/quiet_thread.hpp"
+#include "katana/observe/profile/collector.hpp"
+#include "katana/observe/profile/profiler.hpp"
+
+namespace katana::profile {
+namespace {
+
+// The loop whose addresses tests search for. It is not inlined, and shorter than code_bytes_max.
+constexpr std::uintptr_t code_bytes_max = 2048;
+[[gnu::noinline]] void spin_until(const std::atomic<bool>& ended) {
+  volatile unsigned steps = 0;
+  while (!ended.load(std::memory_order_relaxed)) steps = steps + 1;
+}
+
+bool is_in_spin(const Sample& sample) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(&spin_until);
+  return std::ranges::any_of(
+      sample.stack.addresses.begin(), sample.stack.addresses.begin() + sample.stack.count,
+      [&](std::uintptr_t address) { return address >= begin && address < begin + code_bytes_max; });
+}
+
+// A thread that computes until the object is destroyed.
+class Spinning {
+ public:
+  explicit Spinning(const Activity* activity = nullptr) {
+    thread_ = quiet_thread([this, activity] {
+      const ActivityScope scope(activity);
+      number_ = ::gettid();
+      spin_until(ended_);
+    });
+    while (number_ == 0) std::this_thread::yield();
+  }
+  ~Spinning() {
+    ended_ = true;
+    thread_.join();
+  }
+  pid_t number() const { return number_; }
+
+ private:
+  std::atomic<bool> ended_{false};
+  std::atomic<pid_t> number_{0};
+  std::thread thread_;
+};
+
+// Samples of a thread, until there are as many as asked for.
+std::vector<Sample> samples_of(ThreadSampler& sampler, pid_t thread, std::size_t count) {
+  std::vector<Sample> samples;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (samples.size() < count && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_TRUE(sampler.watch_threads());
+    sampler.take([&](pid_t number, const Sample& sample) {
+      if (number == thread) samples.push_back(sample);
+    });
+  }
+  EXPECT_GE(samples.size(), count);
+  return samples;
+}
+
+TEST(SampleRing, gives_whole_samples_in_their_order_and_takes_none_without_room) {
+  SampleRing ring(64);
+  std::atomic<std::uint64_t> refused{0};
+  constexpr std::uint32_t last = 100'000;
+  std::thread writer([&] {
+    for (std::uint32_t number = 1; number <= last;) {
+      Sample* const sample = ring.reserve();
+      if (sample == nullptr) {
+        ++refused;
+        std::this_thread::yield();
+        continue;
+      }
+      sample->periods = number;
+      sample->stack.count = 2;
+      sample->stack.addresses[0] = number;
+      ring.commit();
+      ++number;
+    }
+  });
+  for (std::uint32_t number = 1; number <= last;) {
+    const Sample* const sample = ring.next();
+    if (sample == nullptr) {
+      std::this_thread::yield();
+      continue;
+    }
+    ASSERT_EQ(sample->periods, number);
+    ASSERT_EQ(sample->stack.addresses[0], number);
+    ring.pop();
+    ++number;
+  }
+  writer.join();
+  EXPECT_EQ(ring.next(), nullptr);
+  for (std::size_t count = 0; count < 64; ++count) {
+    ASSERT_NE(ring.reserve(), nullptr);
+    ring.commit();
+  }
+  EXPECT_EQ(ring.reserve(), nullptr);
+}
+
+TEST(ThreadSampler, finds_a_thread_where_it_computes_and_what_for) {
+  const std::string route = "GET /notes/{id}";
+  const Activity activity{.site = &route, .name = "01J-request", .trace = "4bf92f3577b34da6"};
+  const Spinning spinning(&activity);
+  auto sampler = ThreadSampler::start(200);
+  ASSERT_TRUE(sampler) << sampler.error().describe();
+  const auto samples = samples_of(**sampler, spinning.number(), 20);
+  EXPECT_GE(std::ranges::count_if(samples, is_in_spin), std::ssize(samples) - 1);
+  for (const Sample& sample : samples) {
+    EXPECT_EQ(std::string(sample.route.text()), route);
+    EXPECT_EQ(std::string(sample.request.text()), "01J-request");
+    EXPECT_EQ(std::string(sample.trace.text()), "4bf92f3577b34da6");
+    EXPECT_GE(sample.stack.count, 3u);
+    EXPECT_GE(sample.periods, 1u);
+  }
+}
+
+TEST(ThreadSampler, finds_threads_that_begin_later_and_forgets_those_that_end) {
+  auto sampler = ThreadSampler::start(200);
+  ASSERT_TRUE(sampler);
+  for (int round = 0; round < 3; ++round) {
+    const Spinning spinning;
+    EXPECT_FALSE(samples_of(**sampler, spinning.number(), 3).empty());
+  }
+  const Spinning last;
+  EXPECT_FALSE(samples_of(**sampler, last.number(), 3).empty());
+}
+
+TEST(ThreadSampler, is_one_at_a_time) {
+  auto first = ThreadSampler::start(99);
+  ASSERT_TRUE(first);
+  const auto second = ThreadSampler::start(99);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), Code::already_exists);
+  first->reset();
+  EXPECT_TRUE(ThreadSampler::start(99));
+}
+
+TEST(ThreadSampler, counts_what_finds_no_room) {
+  const Spinning spinning;
+  constexpr unsigned hertz = 16;
+  auto sampler = ThreadSampler::start(hertz);
+  ASSERT_TRUE(sampler);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while ((*sampler)->lost() == 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_GT((*sampler)->lost(), 0u);
+  std::size_t taken = 0;
+  (*sampler)->take([&](pid_t, const Sample&) { ++taken; });
+  EXPECT_GE(taken, hertz) << "a ring has room for a second";
+}
+
+TEST(ThreadSampler, leaves_threads_alone_when_it_has_ended) {
+  const Spinning spinning;
+  for (int round = 0; round < 50; ++round) {
+    auto sampler = ThreadSampler::start(1000);
+    ASSERT_TRUE(sampler);
+    if (round % 10 == 0) (void)samples_of(**sampler, spinning.number(), 1);
+  }
+  // A signal of a timer that is gone, or of another one.
+  sigval value{};
+  value.sival_int = 12345;
+  EXPECT_EQ(::sigqueue(::getpid(), stack_signal(), value), 0);
+}
+
+TEST(Collector, joins_equal_stacks_and_names_their_modules) {
+  const Spinning spinning;
+  auto sampler = ThreadSampler::start(200);
+  ASSERT_TRUE(sampler);
+  Collector collector((*sampler)->period());
+  std::int64_t periods = 0;
+  for (const Sample& sample : samples_of(**sampler, spinning.number(), 20)) {
+    collector.add(spinning.number(), sample);
+    periods += sample.periods;
+  }
+  const Profile profile = collector.profile(Kind::cpu, 2);
+  EXPECT_EQ(profile.samples(), periods);
+  EXPECT_EQ(profile.total_ns(), periods * 5'000'000);
+  EXPECT_EQ(profile.lost, 2u);
+  ASSERT_FALSE(profile.modules.empty());
+  const Module& program = profile.modules.front();
+  EXPECT_EQ(program.path, std::filesystem::read_symlink("/proc/self/exe"));
+  EXPECT_EQ(program.build_id.size(), 40u);
+  const auto spin = reinterpret_cast<std::uintptr_t>(&spin_until);
+  EXPECT_LT(program.begin, spin);
+  EXPECT_GT(program.end, spin);
+}
+
+TEST(Profiler, makes_one_profile_at_a_time_and_tells_when_it_ends) {
+  Profiler profiler("notes");
+  EXPECT_FALSE(profiler.ends_at_ns());
+  auto run = profiler.begin({.length = seconds(3600)});
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(profiler.ends_at_ns());
+  const auto second = profiler.begin({});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), Code::already_exists);
+  EXPECT_FALSE((*run)->is_done());
+  profiler.end_now();
+  while (!(*run)->is_done()) std::this_thread::yield();
+  const auto profile = (*run)->take();
+  ASSERT_TRUE(profile) << profile.error().describe();
+  EXPECT_EQ(profile->program, "notes");
+  EXPECT_LT(profile->took_ns, 3'600'000'000'000);
+  EXPECT_FALSE(profiler.ends_at_ns());
+}
+
+TEST(Profiler, ends_a_profile_that_nobody_waits_for) {
+  Profiler profiler("notes");
+  ASSERT_TRUE(profiler.begin({.length = seconds(3600)}));
+  auto run = profiler.begin({.length = milliseconds(1)});
+  ASSERT_TRUE(run);
+  while (!(*run)->is_done()) std::this_thread::yield();
+  EXPECT_TRUE((*run)->take());
+}
+
+}  // namespace
+}  // namespace katana::profile
+
+// SPDX-License-Identifier: Apache-2.0
