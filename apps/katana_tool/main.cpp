@@ -24,6 +24,7 @@
 #include "katana_tool/new_command.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
 #include "katana_tool/password_command.hpp"
+#include "katana_tool/profile_command.hpp"
 #include "katana_tool/program_command.hpp"
 #include "katana_tool/queue_command.hpp"
 #include "katana_tool/sql_command.hpp"
@@ -95,6 +96,7 @@ int main(int count, char** arguments) {
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
   add_crash_command(app, chosen);
+  add_profile_command(app, chosen);
   add_password_command(app, chosen);
   CLI::App* parsed = &app;
   if (const char* const alone = subcommand_of(arguments[0])) {

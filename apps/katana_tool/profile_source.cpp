@@ -1,0 +1,155 @@
+#include "katana_tool/profile_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "katana/http/client/http_client.hpp"
+#include "katana/http/server/engines.hpp"
+#include "katana/observe/profile/pprof.hpp"
+#include "katana_tool/files.hpp"
+
+namespace katana::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t session_bytes_max = 256;  // of the client's connections
+constexpr const char* path_of_profile = "/operations/profile";
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// "socket:[1234]" of the descriptors of a process.
+Result<std::set<std::string>> sockets_of(const std::string& number) {
+  std::set<std::string> sockets;
+  std::error_code failure;
+  const fs::directory_iterator all(fmt::format("/proc/{}/fd", number), failure);
+  if (failure) {
+    const bool is_there = fs::exists("/proc/" + number);
+    return fail(is_there ? Code::permission_denied : Code::not_found,
+                is_there ? fmt::format("process {}: its sockets cannot be read: run the command as "
+                                       "root, or name the URL",
+                                       number)
+                         : fmt::format("there is no process {}", number));
+  }
+  for (const fs::directory_entry& each : all) {
+    const std::string target = fs::read_symlink(each.path(), failure).string();
+    if (target.starts_with("socket:[")) sockets.insert(target.substr(8, target.size() - 9));
+  }
+  return sockets;
+}
+
+// "0100007F:1F90" of /proc/net/tcp: an address in the order of this machine's bytes.
+std::string host_of(const std::string& text) {
+  const std::size_t digits = text.find(':');
+  if (digits == 8) {
+    const unsigned long address = std::stoul(text.substr(0, 8), nullptr, 16);
+    if (address == 0) return "127.0.0.1";
+    return fmt::format("{}.{}.{}.{}", address & 255, address >> 8 & 255, address >> 16 & 255,
+                       address >> 24);
+  }
+  // All addresses, or ::1. Others have no listener of operations without their URL.
+  return text.starts_with("00000000000000000000000000000000") ? "127.0.0.1" : "[::1]";
+}
+
+Result<client::Response> fetch(client::HttpClient& http, net::Reactor& reactor,
+                               const std::string& url, const std::string& token) {
+  client::Request request(url);
+  if (!token.empty()) request.field("Authorization", "Bearer " + token);
+  Task<Result<client::Response>> task = http.fetch(std::move(request));
+  task.start();
+  while (!task.done()) reactor.turn(milliseconds(100));
+  return task.result();
+}
+
+// The reply of the first URL that has the page.
+Result<std::string> fetch_from(const std::vector<std::string>& urls,
+                               const ProfileRequest& request) {
+  client::HttpClientOptions options;
+  options.timeout = seconds(request.seconds) + seconds(60);
+  options.content_bytes_max = profile::pprof_bytes_max;
+  options.retries_max = 0;
+  auto http = client::HttpClient::make(options);
+  if (!http) return std::unexpected(http.error());
+  net::ReactorOptions small;
+  small.engine.links_max = 16;
+  const auto reactor =
+      server::make_reactor(server::EngineKind::epoll_edge, small, session_bytes_max);
+  if (const auto started = reactor->start(); !started) return std::unexpected(started.error());
+  reactor->turn(Duration{});
+  Error last(Code::not_found, "it listens on no TCP port");
+  for (const std::string& base : urls) {
+    const std::string url = fmt::format("{}{}?seconds={}&hertz={}", base, path_of_profile,
+                                        request.seconds, request.hertz);
+    auto reply = fetch(*http, *reactor, url, request.token);
+    if (reply && reply->status() == 200) return std::string(reply->content());
+    if (!reply) {
+      last = reply.error();
+    } else if (reply->status() == 404) {
+      last = Error(Code::not_found,
+                   fmt::format("{}: 404: the operations pages are not served here, or "
+                               "profile.enabled is false; name the URL of operations.port",
+                               base));
+    } else {
+      return fail(Code::unavailable, fmt::format("{}: {}: {}", base, reply->status(),
+                                                 std::string(reply->content().substr(0, 500))));
+    }
+  }
+  return std::unexpected(last);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> urls_of_process(const std::string& number) {
+  const auto sockets = sockets_of(number);
+  if (!sockets) return std::unexpected(sockets.error());
+  std::vector<std::string> urls;
+  for (const char* const table : {"tcp", "tcp6"}) {
+    std::ifstream file(fmt::format("/proc/{}/net/{}", number, table));
+    std::string line;
+    while (std::getline(file, line)) {
+      std::istringstream words(line);
+      std::string entry, local, remote, state, queues, timer, retransmits, user, timeout, inode;
+      words >> entry >> local >> remote >> state >> queues >> timer >> retransmits >> user >>
+          timeout >> inode;
+      constexpr const char* listens = "0A";
+      if (state != listens || !sockets->contains(inode)) continue;
+      const unsigned long port = std::stoul(local.substr(local.find(':') + 1), nullptr, 16);
+      std::string url = fmt::format("http://{}:{}", host_of(local), port);
+      if (std::ranges::find(urls, url) == urls.end()) urls.push_back(std::move(url));
+    }
+  }
+  return urls;
+}
+
+Result<std::string> profile_of(const std::string& target, const ProfileRequest& request) {
+  if (target.starts_with("http://") || target.starts_with("https://")) {
+    std::string base = target;
+    while (base.ends_with('/')) base.pop_back();
+    if (base.ends_with(path_of_profile))
+      base.resize(base.size() - std::string(path_of_profile).size());
+    return fetch_from({base}, request);
+  }
+  std::error_code failure;
+  if (fs::is_regular_file(target, failure)) return read_file(target);
+  if (is_number(target)) {
+    const auto urls = urls_of_process(target);
+    if (!urls) return std::unexpected(urls.error());
+    auto fetched = fetch_from(*urls, request);
+    if (!fetched) return std::unexpected(fetched.error().within("process " + target));
+    return fetched;
+  }
+  return fail(Code::not_found,
+              fmt::format("'{}' is no URL (http://…), no process and no file", target));
+}
+
+}  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0
