@@ -31,8 +31,8 @@ struct Settings : app::ApplicationSettings {
   Settings() { log.file = "var/log/fullstack.log"; }
   LoginSettings login;
 };
-KATANA_DESCRIBE(Settings, development, http, operations, log, crash, requests, monitor, pools,
-                process, database, sessions, audit, cache, docs, restart, login)
+KATANA_DESCRIBE(Settings, development, http, operations, log, crash, profile, requests, monitor,
+                pools, process, database, sessions, audit, cache, docs, restart, login)
 
 // A login without a session would be forgotten, and one that other sites can use is no protection.
 Result<void> check(const Settings& settings) {

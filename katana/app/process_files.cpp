@@ -206,6 +206,7 @@ sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const Proc
   rules.connections = connects(settings, needs);
   rules.subprocesses = allows(settings, SandboxUse::subprocesses);
   rules.libraries = allows(settings, SandboxUse::libraries);
+  rules.timers = settings.profile.enabled;
   rules.refusal = settings.process.refused_call == RefusedCall::end ? sandbox::Refusal::end
                                                                     : sandbox::Refusal::error;
   if (settings.process.sandbox == Sandbox::report) rules.refusal = sandbox::Refusal::report;

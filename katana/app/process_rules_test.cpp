@@ -91,6 +91,13 @@ TEST(ProcessRules, a_redis_is_connected_to) {
   EXPECT_TRUE(call_rules_of(settings, {}).connections);
 }
 
+TEST(ProcessRules, a_program_without_profiles_makes_no_timers) {
+  ApplicationSettings settings = settings_of();
+  EXPECT_TRUE(call_rules_of(settings, {}).timers);
+  settings.profile.enabled = false;
+  EXPECT_FALSE(call_rules_of(settings, {}).timers);
+}
+
 TEST(ProcessRules, a_link_is_followed_to_the_folder_of_the_file) {
   std::string name = (fs::temp_directory_path() / "process_rules_XXXXXX").string();
   ASSERT_NE(::mkdtemp(name.data()), nullptr);

@@ -11,7 +11,7 @@
 //   program_services.cpp    the registry
 //   program_in_redis.cpp    the data in Redis
 //   program_http.cpp        middleware, routes and listeners
-//   program_operations.cpp  the pages of operations
+//   program_operations.cpp  the pages of operations, profiles (profile_page.hpp)
 //   program_replies.cpp     the checks of replies
 //   program_work.cpp        jobs, queues, tasks
 //
@@ -65,6 +65,7 @@
 namespace katana::app {
 
 class DatabaseStart;
+class ProfilePage;
 class ProgramRedis;
 class Security;
 
@@ -165,6 +166,7 @@ class Program {
   Result<void> add_figures();
   Result<void> start_routes();
   Result<void> make_guard();
+  void add_profile_page(Group& pages);
   void use_middleware(Router& router);
   void add_docs_page(Router& router);
   void check_replies(Router& router);
@@ -237,6 +239,7 @@ class Program {
   std::unique_ptr<ProgramRedis> cache_redis_;  // null: caches have that one, or none
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
+  std::unique_ptr<ProfilePage> profile_page_;  // null: there is none
   // Middleware that settings can change while the program serves; none: not enabled.
   std::optional<RateLimit> rate_limit_;
   std::optional<ConcurrencyLimit> concurrency_;

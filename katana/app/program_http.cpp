@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/app/profile_page.hpp"
 #include "katana/app/program.hpp"
 #include "katana/app/security.hpp"
 #include "katana/app/server_options.hpp"
@@ -85,6 +86,7 @@ Result<void> Program::start_routes() {
   Group pages = router.group("");
   pages.use(guard_->pages());
   if (auto added = queues_.add_pages(pages); !added) return added;
+  add_profile_page(pages);
   if (add_operations_) {
     auto added = add_to(router, "operations", operations_at_,
                         [&] { return add_operations_(*services_, pages); });
@@ -230,6 +232,7 @@ void Program::on_drain() {
     case SIGINT: logger_.info("SIGINT received: draining for up to {} s", seconds); break;
     default: logger_.info("shutdown requested: draining for up to {} s", seconds);
   }
+  if (profile_page_) profile_page_->drain();
   for (const auto& part : parts_.all() | std::views::reverse) part->drain();
   tell_manager(manager_.stopping("finishing what is in flight"));
 }

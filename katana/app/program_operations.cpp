@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "katana/app/behind_proxy.hpp"
+#include "katana/app/profile_page.hpp"
 #include "katana/app/program.hpp"
 #include "katana/net/engine/sockets.hpp"
 
@@ -26,6 +27,14 @@ Result<void> Program::make_guard() {
   }
   guard_ = std::make_unique<server::OperationsGuard>(std::move(rules));
   return {};
+}
+
+// An embedded program shares its process with tests, whose time is virtual.
+void Program::add_profile_page(Group& pages) {
+  const ProfileSettings& profile = settings()->profile;
+  if (!profile.enabled || embedding_) return;
+  profile_page_ = std::make_unique<ProfilePage>(options_.name, profile);
+  profile_page_->add_to(pages);
 }
 
 // The first listener that is not of this machine alone.

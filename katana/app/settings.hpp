@@ -124,9 +124,7 @@ namespace katana::app {
 struct LogSettings {
   std::string levels = "info";
   ConsoleLog console = ConsoleLog::text;
-  std::string file;
-  std::string json_file;
-  std::string binary_file;
+  std::string file, json_file, binary_file;
   config::ByteCount file_bytes_max = config::mebibytes(64),  // a log file of this size is rotated
       output_bytes_max = config::mebibytes(1);               // records that wait for one output
   unsigned files_kept = 8;
@@ -139,6 +137,12 @@ struct CrashSettings {
   bool report = true;
   std::string folder = {};
   unsigned keep = 5;  // the newest
+};
+
+// The section `profile`: bounds of GET /operations/profile.
+struct ProfileSettings {
+  bool enabled = true;
+  unsigned seconds_max = 60, hertz_max = 250;
 };
 
 // The section `operations`: a separate listener for /metrics, /health and /ready. Port 0: none.
@@ -159,9 +163,7 @@ KATANA_DESCRIBE_ENUM(ReplyCheckUse, development, report, refuse, off)
 
 // The section `requests`: ids, access log, metrics and the checks of replies.
 struct RequestSettings {
-  bool ids = true;
-  bool access_log = true;
-  bool queries = true;
+  bool ids = true, access_log = true, queries = true;
   std::vector<std::string> secret_parameters;
   bool metrics = true;
   std::vector<Duration> duration_buckets;
@@ -245,6 +247,7 @@ struct ApplicationSettings {
   OperationsSettings operations;              // /metrics, /health, /ready
   LogSettings log;                            // outputs and levels
   CrashSettings crash;                        // reports of crashes
+  ProfileSettings profile;                    // profiles over HTTP
   RequestSettings requests;                   // ids, access log, statistics of requests
   MonitorSettings monitor;                    // stalled reactors and upstream services
   std::map<std::string, PoolSettings> pools;  // "work" always exists
@@ -266,7 +269,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 (development,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
-                http, operations, log, crash, requests, monitor,
+                http, operations, log, crash, profile, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, redis,
                 (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
                 idempotency, docs, process, restart)
@@ -283,6 +286,7 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database, que
   EACH(katana::app::HttpSettings)                        \
   EACH(katana::app::LogSettings)                         \
   EACH(katana::app::CrashSettings)                       \
+  EACH(katana::app::ProfileSettings)                     \
   EACH(katana::app::OperationsSettings)                  \
   EACH(katana::app::RequestSettings)                     \
   EACH(katana::app::UpstreamSettings)                    \

@@ -155,6 +155,13 @@ KATANA_DESCRIBE(CrashSettings,
                       "or log.binary_file, else in STATE_DIRECTORY, else to standard error")),
                 (keep, range(1, 1000), help("newest reports to keep; a start removes older ones")))
 
+KATANA_DESCRIBE(ProfileSettings,
+                (enabled, help("serve GET /operations/profile where the operations pages are: a "
+                               "profile of the process, for some seconds")),
+                (seconds_max, range(1, 3600), help("longest profile that may be asked for")),
+                (hertz_max, range(1, 1000),
+                 help("most samples that may be asked for, each second of CPU time of a thread")))
+
 KATANA_DESCRIBE(
     OperationsSettings,
     (address, length(1, 64), help("numeric address of the operations listener")),

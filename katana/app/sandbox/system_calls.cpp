@@ -150,6 +150,9 @@ Result<CallCounts> allow_system_calls(const CallRules& rules) {
     allow(SYS_io_uring_setup);
   }
   for (const int call : always_allowed) allow(call);
+  if (rules.timers) {
+    for (const int call : {SYS_timer_create, SYS_timer_settime, SYS_timer_delete}) allow(call);
+  }
   for (const int call : while_starting) allow(call);
   SomeCalls some(program, refused);
   if (rules.subprocesses) {

@@ -40,6 +40,7 @@ struct CallRules {
   bool connections = false;   // connect(2), and sockets of IP, also once the program has started
   bool subprocesses = false;  // fork(2), execve(2) and waiting for them
   bool libraries = false;     // dlopen(3), also once the program has started
+  bool timers = false;        // timer_create(2), which profiles need
   Refusal refusal = Refusal::error;  // of everything else
 };
 

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <thread>
 
 #include "katana/app/sandbox/child_test.hpp"
@@ -160,6 +161,20 @@ TEST_F(SystemCalls, a_report_refuses_nothing) {
   const auto asks = [] { return error_of(::syscall(SYS_personality, 0xffffffff)); };
   EXPECT_EQ(under({}, asks), EPERM);
   EXPECT_EQ(under({.refusal = Refusal::report}, asks), 0);
+}
+
+TEST_F(SystemCalls, timers_are_made_where_they_are_allowed) {
+  const auto make_timer = [] {
+    sigevent event{};
+    event.sigev_notify = SIGEV_NONE;
+    timer_t timer{};
+    if (::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) return errno;
+    itimerspec never{};
+    if (::timer_settime(timer, 0, &never, nullptr) != 0) return errno;
+    return error_of(::timer_delete(timer));
+  };
+  EXPECT_EQ(once_started({}, make_timer), EPERM);
+  EXPECT_EQ(once_started({.timers = true}, make_timer), 0);
 }
 
 TEST_F(SystemCalls, subprocesses_are_made_where_they_are_allowed) {

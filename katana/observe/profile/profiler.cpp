@@ -16,7 +16,8 @@ namespace katana::profile {
 
 // One profile. Its thread and its Run share it.
 struct detail::RunState {
-  RunState(const ProfileOptions& given, std::int64_t now_ns) : options(given), began_ns(now_ns) {}
+  RunState(ProfileOptions given, std::int64_t now_ns)
+      : options(std::move(given)), began_ns(now_ns) {}
 
   const ProfileOptions options;
   const std::int64_t began_ns;  // since 1970
@@ -24,7 +25,7 @@ struct detail::RunState {
   std::condition_variable told;
   bool is_ending = false;
   bool is_done = false;
-  Result<Profile> result = Profile{};
+  Result<std::string> result = std::string();
 
   void end_now() noexcept {
     const std::lock_guard lock(mutex);
@@ -36,7 +37,7 @@ struct detail::RunState {
     std::unique_lock lock(mutex);
     return !told.wait_for(lock, std::chrono::nanoseconds(at_most.ns), [this] { return is_ending; });
   }
-  void finish(Result<Profile> with) {
+  void finish(Result<std::string> with) {
     const std::lock_guard lock(mutex);
     result = std::move(with);
     is_done = true;
@@ -78,7 +79,9 @@ Result<Profile> make_profile(detail::RunState& state, const std::string& program
 
 void run_profile(detail::RunState& state, const std::string& program) {
   try {
-    state.finish(make_profile(state, program));
+    const auto profile = make_profile(state, program);
+    if (!profile) return state.finish(std::unexpected(profile.error()));
+    state.finish(state.options.write(*profile));
   } catch (const std::exception& error) {
     state.finish(fail(Code::internal, std::string("profile: ") + error.what()));
   }
@@ -93,7 +96,7 @@ bool Run::is_done() const noexcept {
   return state_->is_done;
 }
 
-Result<Profile> Run::take() {
+Result<std::string> Run::take() {
   const std::lock_guard lock(state_->mutex);
   return std::move(state_->result);
 }
@@ -103,7 +106,7 @@ Profiler::~Profiler() {
   if (thread_.joinable()) thread_.join();
 }
 
-Result<std::unique_ptr<Run>> Profiler::begin(const ProfileOptions& options) {
+Result<std::unique_ptr<Run>> Profiler::begin(ProfileOptions options) {
   const std::lock_guard lock(mutex_);
   if (present_ != nullptr) {
     const std::lock_guard present(present_->mutex);
@@ -112,7 +115,7 @@ Result<std::unique_ptr<Run>> Profiler::begin(const ProfileOptions& options) {
     }
   }
   if (thread_.joinable()) thread_.join();  // it ends, or has ended
-  auto state = std::make_shared<detail::RunState>(options, now_ns());
+  auto state = std::make_shared<detail::RunState>(std::move(options), now_ns());
   thread_ = quiet_thread([state, program = program_] {
     (void)::pthread_setname_np(::pthread_self(), "katana-profile");
     run_profile(*state, program);

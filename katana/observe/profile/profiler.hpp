@@ -1,9 +1,9 @@
 // Profiler: makes profiles of this process, one at a time, on a separate thread.
 //
-//   auto run = profiler.begin({.length = seconds(10), .hertz = 99});
+//   auto run = profiler.begin({.length = seconds(10), .hertz = 99, .write = to_folded});
 //   if (!run) …                       // already_exists: another is being made, see ends_at_ns()
 //   while (!(*run)->is_done()) co_await net::sleep_for(milliseconds(20));
-//   Result<Profile> profile = (*run)->take();
+//   Result<std::string> text = (*run)->take();
 //
 // Owns       the thread of the present profile.
 // Thread     any.
@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,6 +31,8 @@ namespace katana::profile {
 struct ProfileOptions {
   Duration length = seconds(10);
   unsigned hertz = 99;  // samples for each second of CPU time of a thread, 1 to 1000
+  // Makes the result, on the thread of the profile. Required.
+  std::function<std::string(const Profile& profile)> write = {};
 };
 
 namespace detail {
@@ -46,7 +49,7 @@ class Run {
 
   bool is_done() const noexcept;
   // REQUIRES is_done(). Once.
-  Result<Profile> take();
+  Result<std::string> take();
 
  private:
   const std::shared_ptr<detail::RunState> state_;
@@ -60,7 +63,7 @@ class Profiler {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  Result<std::unique_ptr<Run>> begin(const ProfileOptions& options);
+  Result<std::unique_ptr<Run>> begin(ProfileOptions options);
   // The end of the present profile, in nanoseconds since 1970; none: there is no profile.
   std::optional<std::int64_t> ends_at_ns();
   // Ends the present profile now. Its result has what was found so far.

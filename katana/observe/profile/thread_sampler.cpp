@@ -28,17 +28,6 @@ namespace {
 constexpr std::size_t ring_size_min = 16;
 constexpr Duration handler_wait_max = seconds(1);
 
-// A thread whose timer is set.
-struct Watched {
-  explicit Watched(pid_t given, std::size_t ring_size) : thread(given), ring(ring_size) {}
-
-  const pid_t thread;
-  timer_t timer = {};
-  bool lives = true;
-  SampleRing ring;
-  std::atomic<std::uint64_t> lost{0};
-};
-
 // The clock of a thread's CPU time, as pthread_getcpuclockid() makes it of a pthread_t.
 clockid_t cpu_clock_of(pid_t thread) noexcept {
   constexpr unsigned of_thread = 4, scheduled = 2;
@@ -82,9 +71,20 @@ Error failed(Bytes what, int number) {
 
 }  // namespace
 
-// The data that the handler uses. A signal may arrive after its timer is deleted: it names its session, and
-// a session is freed only when no handler is in it.
+// The data that the handler uses. A signal may arrive after its timer is deleted. It names its
+// session, and a session is freed only when no handler is in it.
 struct ThreadSampler::Session {
+  // A thread whose timer is set.
+  struct Watched {
+    explicit Watched(pid_t given, std::size_t ring_size) : thread(given), ring(ring_size) {}
+
+    const pid_t thread;
+    timer_t timer = {};
+    bool lives = true;
+    SampleRing ring;
+    std::atomic<std::uint64_t> lost{0};
+  };
+
   static constinit std::atomic<Session*> present;
   static constinit std::atomic<int> handlers;  // that run
   static constinit std::atomic<std::uint32_t> last_number;
@@ -159,8 +159,8 @@ Result<std::unique_ptr<ThreadSampler>> ThreadSampler::start(unsigned hertz) {
 
 ThreadSampler::~ThreadSampler() {
   if (session_ == nullptr) return;
-  for (const std::atomic<Watched*>& place : session_->threads) {
-    if (const Watched* const each = place.load()) ::timer_delete(each->timer);
+  for (const std::atomic<Session::Watched*>& place : session_->threads) {
+    if (const Session::Watched* const each = place.load()) ::timer_delete(each->timer);
   }
   Session::present.store(nullptr);
   Session::wait_for_handlers(session_.release());
@@ -170,7 +170,7 @@ Result<void> ThreadSampler::watch(pid_t thread) {
   const auto free =
       std::ranges::find(session_->threads, nullptr, [](const auto& each) { return each.load(); });
   if (free == session_->threads.end()) return {};
-  auto watched = std::make_unique<Watched>(thread, ring_size_);
+  auto watched = std::make_unique<Session::Watched>(thread, ring_size_);
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = stack_signal();
@@ -196,8 +196,8 @@ Result<void> ThreadSampler::watch_threads() {
   const std::vector<pid_t> present = threads_of_process();
   const auto is_present = [&](pid_t thread) { return std::ranges::binary_search(present, thread); };
   std::vector<pid_t> known = {session_->own};
-  for (const std::atomic<Watched*>& place : session_->threads) {
-    Watched* const each = place.load();
+  for (const std::atomic<Session::Watched*>& place : session_->threads) {
+    Session::Watched* const each = place.load();
     if (each == nullptr) continue;
     each->lives = is_present(each->thread);
     if (each->lives) known.push_back(each->thread);
@@ -211,8 +211,8 @@ Result<void> ThreadSampler::watch_threads() {
 }
 
 void ThreadSampler::take(const OnSample& on_sample) {
-  for (std::atomic<Watched*>& place : session_->threads) {
-    Watched* const each = place.load();
+  for (std::atomic<Session::Watched*>& place : session_->threads) {
+    Session::Watched* const each = place.load();
     if (each == nullptr) continue;
     while (const Sample* const sample = each->ring.next()) {
       on_sample(each->thread, *sample);
@@ -229,8 +229,8 @@ void ThreadSampler::take(const OnSample& on_sample) {
 
 std::uint64_t ThreadSampler::lost() const noexcept {
   std::uint64_t lost = session_->lost_before;
-  for (const std::atomic<Watched*>& place : session_->threads) {
-    if (const Watched* const each = place.load()) {
+  for (const std::atomic<Session::Watched*>& place : session_->threads) {
+    if (const Session::Watched* const each = place.load()) {
       lost += each->lost.load(std::memory_order_relaxed);
     }
   }

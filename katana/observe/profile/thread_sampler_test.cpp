@@ -16,6 +16,7 @@
 #include "katana/base/system/alternate_stack.hpp"
 #include "katana/base/system/quiet_thread.hpp"
 #include "katana/observe/profile/collector.hpp"
+#include "katana/observe/profile/pprof.hpp"
 #include "katana/observe/profile/profiler.hpp"
 
 namespace katana::profile {
@@ -204,7 +205,7 @@ TEST(Collector, joins_equal_stacks_and_names_their_modules) {
 TEST(Profiler, makes_one_profile_at_a_time_and_tells_when_it_ends) {
   Profiler profiler("notes");
   EXPECT_FALSE(profiler.ends_at_ns());
-  auto run = profiler.begin({.length = seconds(3600)});
+  auto run = profiler.begin({.length = seconds(3600), .write = to_pprof});
   ASSERT_TRUE(run);
   EXPECT_TRUE(profiler.ends_at_ns());
   const auto second = profiler.begin({});
@@ -213,7 +214,7 @@ TEST(Profiler, makes_one_profile_at_a_time_and_tells_when_it_ends) {
   EXPECT_FALSE((*run)->is_done());
   profiler.end_now();
   while (!(*run)->is_done()) std::this_thread::yield();
-  const auto profile = (*run)->take();
+  const auto profile = from_pprof((*run)->take().value());
   ASSERT_TRUE(profile) << profile.error().describe();
   EXPECT_EQ(profile->program, "notes");
   EXPECT_LT(profile->took_ns, 3'600'000'000'000);
@@ -222,8 +223,8 @@ TEST(Profiler, makes_one_profile_at_a_time_and_tells_when_it_ends) {
 
 TEST(Profiler, ends_a_profile_that_nobody_waits_for) {
   Profiler profiler("notes");
-  ASSERT_TRUE(profiler.begin({.length = seconds(3600)}));
-  auto run = profiler.begin({.length = milliseconds(1)});
+  ASSERT_TRUE(profiler.begin({.length = seconds(3600), .write = to_pprof}));
+  auto run = profiler.begin({.length = milliseconds(1), .write = to_pprof});
   ASSERT_TRUE(run);
   while (!(*run)->is_done()) std::this_thread::yield();
   EXPECT_TRUE((*run)->take());

@@ -1,0 +1,143 @@
+#include "katana/app/profile_page.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "katana/base/values/timestamp.hpp"
+#include "katana/http/handlers/content_disposition.hpp"
+#include "katana/http/handlers/extract.hpp"
+#include "katana/http/handlers/framework_problems.hpp"
+#include "katana/net/reactor/sleep.hpp"
+#include "katana/observe/profile/flame_graph.hpp"
+#include "katana/observe/profile/folded.hpp"
+#include "katana/observe/profile/pprof.hpp"
+
+namespace katana::app {
+
+enum class ProfileFormat : std::uint8_t { pprof, folded, html };
+KATANA_DESCRIBE_ENUM(ProfileFormat, pprof, folded, html)
+
+enum class ProfileKind : std::uint8_t { cpu };
+KATANA_DESCRIBE_ENUM(ProfileKind, cpu)
+
+struct ProfileQuery {
+  std::int64_t seconds = 10;
+  std::int64_t hertz = 99;
+  ProfileKind kind = ProfileKind::cpu;
+  ProfileFormat format = ProfileFormat::pprof;
+};
+KATANA_DESCRIBE(ProfileQuery, seconds, hertz, kind, format)
+
+struct ProfileInProgress {
+  Timestamp ends_at;
+};
+KATANA_DESCRIBE(ProfileInProgress, ends_at)
+
+namespace {
+
+constexpr ProblemType profile_in_progress{
+    .uri = "urn:katana:problem:profile-in-progress", .status = 409, .title = "Conflict"};
+constexpr Duration look_interval = milliseconds(20);
+// For the thread of the profile to write it.
+constexpr Duration rest = seconds(60);
+
+std::optional<Reply> check_bounds(Bytes name, std::int64_t value, unsigned value_max) {
+  if (value >= 1 && value <= value_max) return std::nullopt;
+  return problem(problem_types::invalid_parameter,
+                 fmt::format("query parameter '{}': expected 1 to {} (profile.{}_max), got {}",
+                             name, value_max, name, value));
+}
+
+std::string write(const profile::Profile& profile, ProfileFormat format) {
+  switch (format) {
+    case ProfileFormat::folded: return profile::to_folded(profile);
+    case ProfileFormat::html: return profile::flame_graph_page(profile);
+    case ProfileFormat::pprof: break;
+  }
+  return profile::compress(profile::to_pprof(profile));
+}
+
+// "notes-cpu-20261129T070512Z.pb.gz"
+std::string file_name(const std::string& program) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  char text[32];
+  ::gmtime_r(&now, &parts);
+  (void)std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
+  return fmt::format("{}-cpu-{}.pb.gz", program, text);
+}
+
+Reply reply_of(const std::string& content, ProfileFormat format, const std::string& program) {
+  Reply reply(200);
+  reply.set_content(content).add_field("Cache-Control", "no-store");
+  switch (format) {
+    case ProfileFormat::folded: reply.set_content_type("text/plain; charset=utf-8"); break;
+    case ProfileFormat::html:
+      reply.set_content_type("text/html; charset=utf-8");
+      reply.add_field("Content-Security-Policy", profile::flame_graph_policy());
+      break;
+    case ProfileFormat::pprof:
+      reply.set_content_type("application/octet-stream");
+      reply.add_field("Content-Disposition",
+                      content_disposition("attachment", file_name(program)).bytes());
+  }
+  reply.add_field("X-Content-Type-Options", "nosniff");
+  return reply;
+}
+
+Reply refuse_second(std::optional<std::int64_t> ends_at_ns) {
+  const std::chrono::nanoseconds end(ends_at_ns.value_or(0));
+  const Timestamp ends_at =
+      ends_at_ns ? Timestamp(std::chrono::ceil<Timestamp::duration>(end)) : current_time();
+  const auto left = std::chrono::ceil<std::chrono::seconds>(ends_at - current_time()).count();
+  Reply reply = problem(profile_in_progress,
+                        "Another profile of this process is being made: see ends_at.",
+                        ProfileInProgress{ends_at});
+  reply.add_field("Retry-After", fmt::format("{}", std::max<std::int64_t>(left, 1)));
+  return reply;
+}
+
+Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string& program,
+                                 ProfileSettings bounds, ProfileQuery query) {
+  if (auto wrong = check_bounds("seconds", query.seconds, bounds.seconds_max)) {
+    co_return *std::move(wrong);
+  }
+  if (auto wrong = check_bounds("hertz", query.hertz, bounds.hertz_max)) {
+    co_return *std::move(wrong);
+  }
+  auto run = profiler.begin({.length = seconds(query.seconds),
+                             .hertz = static_cast<unsigned>(query.hertz),
+                             .write = [format = query.format](const profile::Profile& made) {
+                               return write(made, format);
+                             }});
+  if (!run && run.error().code() == Code::already_exists) {
+    co_return refuse_second(profiler.ends_at_ns());
+  }
+  if (!run) co_return std::unexpected(run.error());
+  while (!(*run)->is_done()) co_await net::sleep_for(look_interval);
+  const Result<std::string> content = (*run)->take();
+  if (!content) co_return problem(503, content.error().message());
+  co_return reply_of(*content, query.format, program);
+}
+
+}  // namespace
+
+ProfilePage::ProfilePage(std::string program, const ProfileSettings& settings)
+    : program_(std::move(program)), settings_(settings), profiler_(program_) {}
+
+void ProfilePage::add_to(Group& pages) {
+  pages.get("/operations/profile",
+            [this](Query<ProfileQuery> query) {
+              return make_profile(profiler_, program_, settings_, *query);
+            },
+            {.timeout = seconds(settings_.seconds_max) + rest});
+}
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0
