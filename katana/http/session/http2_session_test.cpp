@@ -379,6 +379,8 @@ TEST_F(ObservedHttp2Test, a_stream_that_becomes_a_websocket_ends_its_exchange_wi
     send(link, frame(data, 0, 1, std::string("\x81\x82\0\0\0\0", 6) + text));
     EXPECT_THAT(told(link), ElementsAre("1 data \x81\x02" + std::string(text)));
   }
+  turn(ExchangeTest::options().websocket.limits.ping_after);  // to the instant
+  EXPECT_THAT(told(link), ElementsAre(std::string("1 data \x89\0", 9)));
   send(link, frame(data, end_stream, 1, std::string("\x88\x82\0\0\0\0\x03\xe8", 8)));
   turn();
   EXPECT_THAT(told(link), ElementsAre("1 data \x88\x02\x03\xe8", "1 end"));
@@ -588,6 +590,28 @@ TEST_F(Http2SessionTest, a_connection_that_turns_to_http2_while_the_server_drain
   ASSERT_TRUE(link_state(link).open);
   send(link, preface + frame(settings, 0, 0, {}));
   EXPECT_THAT(told(link), testing::Contains(HasSubstr("goaway")));
+}
+
+struct LittleContentTest : Http2SessionTest {
+  static HttpOptions little() {
+    HttpOptions options = ExchangeTest::options();
+    options.http2.content_held_bytes_max = 1000;
+    return options;
+  }
+  LittleContentTest() : Http2SessionTest(little()) {}
+};
+
+TEST_F(LittleContentTest, content_of_a_stream_that_is_reset_counts_no_more) {
+  handler_.at_request = [](Exchange& exchange) { exchange.collect_content(10'000); };
+  const auto link = connect();
+  for (std::uint32_t stream = 1; stream < 12; stream += 2) {
+    send(link, request(stream, post, "/p", false));
+    send(link, frame(data, 0, stream, std::string(450, 'c')));
+    send(link, frame(data, 0, stream, std::string(450, 'c')));
+    EXPECT_EQ(http1_.counters().http2.windows_held, 0u) << stream;
+    send(link, frame(rst_stream, 0, stream, big_endian(8, 4)));
+  }
+  EXPECT_EQ(held(), 0u);
 }
 
 struct FewRequestsTest : Http2SessionTest {

@@ -467,7 +467,13 @@ TEST_F(WebSocketSessionTest, a_handle_on_its_own_thread_sends_at_once_until_its_
   bytes(other, frame(ws::Opcode::text, "x"));
   turn();
   EXPECT_EQ(to_first, SendOutcome::closed);
-  EXPECT_EQ(frames(other), Words{});
+  notes_.at_message = [&](WebSocket& socket, Bytes) {
+    EXPECT_EQ(first->close(CloseCode::normal, "gone"), SendOutcome::closed);
+    EXPECT_EQ(socket.handle().close(CloseCode::normal, "bye"), SendOutcome::sent);
+  };
+  bytes(other, frame(ws::Opcode::text, "x"));
+  turn();
+  EXPECT_EQ(frames(other), Words{"close 1000"});
 }
 
 TEST_F(WebSocketSessionTest, scarce_memory_ends_a_message_that_is_not_whole) {
