@@ -18,7 +18,7 @@ TEST(CookieDateTest, what_the_rfc_allows_is_read) {
   }
 }
 
-// The kinds of dates that http-state has, with other dates: `tools/matrix http-state` reads its own.
+// Kinds of dates that http-state has, with other dates. `tools/matrix http-state` reads its own.
 TEST(CookieDateTest, what_servers_send_besides_is_read) {
   constexpr std::int64_t moment_s = 1'709'197'207;  // 2024-02-29 09:00:07
   for (const char* const text :

@@ -66,6 +66,11 @@ constexpr const char* table_columns =
     "job_key TEXT, key_lasts BIGINT NOT NULL, payload TEXT NOT NULL, failure TEXT NOT NULL, "
     "worker TEXT NOT NULL, request_id TEXT NOT NULL, trace TEXT NOT NULL DEFAULT ''";
 
+// The columns that an INSERT gives.
+#define KATANA_QUEUE_COLUMNS                                                                 \
+  "queue, state, priority, rank_us, due_us, until_us, queued_us, attempts, fence, job_key, " \
+  "key_lasts, payload, failure, worker, request_id, trace"
+
 // A table of an earlier version has no column `trace`.
 #define KATANA_QUEUE_ADD_TRACE \
   "ALTER TABLE katana_queue_jobs ADD COLUMN trace TEXT NOT NULL DEFAULT ''"
@@ -185,25 +190,21 @@ Task<database::Result<std::optional<std::int64_t>>> JobTable::insert(Queries in,
   // Any conflict is one of keys. Named, the index would have to be in the schema that SQLite's
   // reader knows, which may be older than the index.
   static constexpr Sql sqlite(
-      "INSERT INTO katana_queue_jobs (queue, state, priority, rank_us, due_us, until_us, "
-      "queued_us, attempts, fence, job_key, key_lasts, payload, failure, worker, request_id, "
-      "trace) VALUES ($1, 0, $4, $2 + $3 - $4 * 60000000, $2 + $3, 0, $2, 0, 0, $5, $6, $7, '', "
+      "INSERT INTO katana_queue_jobs (" KATANA_QUEUE_COLUMNS
+      ") VALUES ($1, 0, $4, $2 + $3 - $4 * 60000000, $2 + $3, 0, $2, 0, 0, $5, $6, $7, '', "
       "'', $8, $9) "
       "ON CONFLICT DO NOTHING "
       "RETURNING id");
-  static constexpr Sql postgres(
-      "INSERT INTO katana_queue_jobs (queue, state, priority, rank_us, due_us, until_us, "
-      "queued_us, attempts, fence, job_key, key_lasts, payload, failure, worker, request_id, "
-      "trace) VALUES ($1, 0, $4::bigint, " KATANA_QUEUE_NOW
-      " + $3::bigint - $4::bigint * 60000000, " KATANA_QUEUE_NOW
-      " + $3::bigint, 0, " KATANA_QUEUE_NOW
-      ", 0, 0, $5, $6::bigint, $7, '', '', $8, $9) "
-      "ON CONFLICT DO NOTHING "
-      "RETURNING id");
+  static constexpr Sql postgres("INSERT INTO katana_queue_jobs (" KATANA_QUEUE_COLUMNS
+                                ") VALUES ($1, 0, $4::bigint, " KATANA_QUEUE_NOW
+                                " + $3::bigint - $4::bigint * 60000000, " KATANA_QUEUE_NOW
+                                " + $3::bigint, 0, " KATANA_QUEUE_NOW
+                                ", 0, 0, $5, $6::bigint, $7, '', '', $8, $9) "
+                                "ON CONFLICT DO NOTHING "
+                                "RETURNING id");
   static constexpr Sql postgres_notifies(
-      "WITH made AS (INSERT INTO katana_queue_jobs (queue, state, priority, rank_us, due_us, "
-      "until_us, queued_us, attempts, fence, job_key, key_lasts, payload, failure, worker, "
-      "request_id, trace) VALUES ($1::text, 0, $4::bigint, " KATANA_QUEUE_NOW
+      "WITH made AS (INSERT INTO katana_queue_jobs (" KATANA_QUEUE_COLUMNS
+      ") VALUES ($1::text, 0, $4::bigint, " KATANA_QUEUE_NOW
       " + $3::bigint - $4::bigint * 60000000, " KATANA_QUEUE_NOW
       " + $3::bigint, 0, " KATANA_QUEUE_NOW
       ", 0, 0, $5, $6::bigint, $7, '', '', $8, $9) "
@@ -473,6 +474,8 @@ Task<database::Result<bool>> JobTable::discard(std::string queue, std::int64_t i
 }
 
 #undef KATANA_QUEUE_NOW
+#undef KATANA_QUEUE_COLUMNS
+#undef KATANA_QUEUE_ADD_TRACE
 
 }  // namespace katana::queue
 
