@@ -2,12 +2,15 @@
 
 The program is the first one of docs/guides/telemetry.md; the collector is a thread of this test.
 """
+import base64
 import gzip
 import http.client
 import http.server
+import signal
 import subprocess
 import threading
 import time
+import urllib.parse
 
 import pytest
 from opentelemetry.proto.collector.logs.v1 import logs_service_pb2
@@ -72,14 +75,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers["Content-Encoding"] == "gzip":
             body = gzip.decompress(body)
-        message = MESSAGES[self.path].FromString(body)
+        path = urllib.parse.urlsplit(self.path).path        # the whole URL, where this is a proxy
+        message = MESSAGES[path].FromString(body)
         collector, status, reply = self.server, 200, b""
         with collector.arrived:
-            if self.path == "/v1/traces":
+            if path == "/v1/traces":
                 status, reply = collector.plan.pop(0) if collector.plan else (200, b"")
                 collector.requests.append((message, status))
                 collector.last = (self.path, dict(self.headers))
-            elif self.path == "/v1/metrics":
+            elif path == "/v1/metrics":
                 collector.metrics_requests.append(message)
             else:
                 collector.logs_requests.append(message)
@@ -98,8 +102,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Shop(program_process.Program):
-    def __init__(self, collector, tmp_path, variables=(), settings=()):
+    def __init__(self, collector, tmp_path, variables=(), settings=(), config=None):
         command = [program_process.built("telemetry_server")]
+        if config:
+            command += ["--config", str(config)]
         for each in (f"database.url=sqlite:{tmp_path}/shop.db", "http.port=0", "http.reactors=2",
                      "http.drain_notice=0s", "log.console=true", *settings):
             command += ["--set", each]
@@ -358,6 +364,49 @@ def test_each_signal_can_be_turned_off_alone(collector, tmp_path, signal):
     sent = {"TRACES": bool(collector.requests), "METRICS": bool(collector.metrics_requests),
             "LOGS": bool(collector.logs_requests)}
     assert sent == {name: name != signal for name in sent}
+
+
+def price_durations(collector):
+    """The points of the durations of /price/{item} in the last export."""
+    found = collector.metrics().get("katana_http_route_duration_seconds")
+    points = found.exponential_histogram.data_points if found else []
+    return [each for each in points if attributes(each).get("route") == "/price/{item}"]
+
+
+def test_exemplars_refer_to_new_traces_after_a_reload(collector, tmp_path):
+    settings = tmp_path / "shop.yaml"
+    settings.write_text("log: {levels: info}\n")
+    with Shop(collector, tmp_path, {"OTEL_METRIC_EXPORT_INTERVAL": "200"}, config=settings) as shop:
+        for round_number, levels in enumerate(("info", "warn")):
+            if round_number:
+                settings.write_text(f"log: {{levels: {levels}}}\n")
+                shop.send_signal(signal.SIGHUP)
+                collector.wait_for(lambda self: any(
+                    "configuration" in each.body.string_value for each in self.log_records()[known:]))
+            trace = f"{round_number + 1:032x}"
+            assert shop.get("/price/tea", traceparent=f"00-{trace}-{REMOTE_SPAN}-01") == 200
+            collector.wait_for(lambda self, wanted=trace: self.metrics_requests and any(
+                exemplar.trace_id.hex() == wanted for point in price_durations(self) for exemplar in point.exemplars))
+            known = len(collector.log_records())
+
+
+def test_spans_metrics_and_records_leave_the_sandbox(collector, tmp_path):
+    with Shop(collector, tmp_path, settings=["process.sandbox=on"]) as shop:
+        assert shop.get("/price/tea") == 200
+        collector.wait_for(lambda self: any(span.name == "GET /price/{item}" for _, _, span in self.spans()))
+    assert collector.metrics_requests and collector.log_records()
+    assert "refused" not in shop.log, shop.log
+
+
+def test_exports_go_through_the_proxy_of_the_environment(collector, tmp_path):
+    proxy = f"http://ada:se%3Acret@127.0.0.1:{collector.server_address[1]}"
+    with Shop(collector, tmp_path, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector.example:4318",
+                                    "http_proxy": proxy, "no_proxy": "other.example"}) as shop:
+        assert shop.get("/price/tea") == 200
+        collector.wait_for(lambda self: self.spans())
+    path, headers = collector.last
+    assert path == "http://collector.example:4318/v1/traces" and headers["Host"] == "collector.example:4318"
+    assert headers["Proxy-Authorization"] == "Basic " + base64.b64encode(b"ada:se:cret").decode()
 
 
 def test_what_is_printed_and_not_served_is_not_sent(collector, tmp_path):

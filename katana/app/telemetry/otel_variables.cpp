@@ -238,6 +238,8 @@ EffectiveTelemetry with_otel_variables(const TelemetrySettings& settings,
                                        const Variables& variables) {
   EffectiveTelemetry effective{.settings = settings};
   Reader(effective, variables).read();
+  effective.plain_proxy = proxy_of(false, variables, effective.notes);
+  effective.secure_proxy = proxy_of(true, variables, effective.notes);
   return effective;
 }
 

@@ -21,7 +21,8 @@
 //                                           "none": the signal is off
 //
 // OTEL_EXPORTER_OTLP_{TRACES,METRICS,LOGS}_… goes before OTEL_EXPORTER_OTLP_…; its endpoint is
-// taken as it is. A variable goes before the setting. An empty one is none.
+// taken as it is. A variable goes before the setting. An empty one is none. Proxies are those
+// of proxy_variables.hpp.
 //
 // Owns       nothing.
 // Borrows    the function for the call.
@@ -30,16 +31,13 @@
 // Fails      never: a wrong value is noted, and the setting stays.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "katana/app/telemetry/proxy_variables.hpp"
 #include "katana/app/telemetry/telemetry_settings.hpp"
 
 namespace katana::app {
-
-// Null or empty: the variable is not set.
-using Variables = std::function<const char*(const char* name)>;
 
 // Where the exports of one signal go, and how.
 struct SignalTarget {
@@ -51,11 +49,13 @@ struct SignalTarget {
 
 // Settings, as the environment wants them.
 struct EffectiveTelemetry {
-  TelemetrySettings settings;           // the given ones, with the changes of the variables
-  SignalTarget traces = {};             // of spans
-  SignalTarget metrics = {};            // for the metrics of the registry
-  SignalTarget logs = {};               // of log records
-  std::vector<std::string> notes = {};  // values that are wrong, each with the remedy
+  TelemetrySettings settings;              // the given ones, with the changes of the variables
+  SignalTarget traces = {};                // of spans
+  SignalTarget metrics = {};               // for the metrics of the registry
+  SignalTarget logs = {};                  // of log records
+  client::ProxyOptions plain_proxy = {};   // for a collector at http://
+  client::ProxyOptions secure_proxy = {};  // for one at https://
+  std::vector<std::string> notes = {};     // values that are wrong, each with the remedy
 };
 
 // `variables` is asked by name.

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -106,13 +105,14 @@ class TelemetryPart final : public PartWith<TelemetrySettings> {
   void start_tracer(const PartContext& context, const TelemetrySettings& wanted,
                     trace::Sampler sampler);
   Result<void> start_exporters(metrics::Registry& metrics);
-  Result<client::HttpClient> make_client() const;
+  Result<client::HttpClient> client_of(const SignalTarget& target);
   Result<OtlpSenderOptions> sender_of(const char* signal, const SignalTarget& target) const;
   Result<void> add_tracer_metrics(metrics::Registry& metrics);
   Result<void> add_exporter_metrics(metrics::Registry& metrics);
 
   std::optional<EffectiveTelemetry> effective_;
-  std::optional<Start> start_;  // none: off, or in a test
+  std::optional<Start> start_;                        // none: off, or in a test
+  std::optional<client::HttpClient> plain_, secure_;  // for http:// and https://, once used
   log::Log* log_ = nullptr;
   std::shared_ptr<LogQueue> log_queue_;       // null: records are not sent
   const SpanExporter* spans_ = nullptr;       // of exporter_; null: spans are not sent
@@ -222,8 +222,12 @@ void TelemetryPart::start_tracer(const PartContext& context, const TelemetrySett
                                        .seed = context.embedded ? 1u : 0u});
 }
 
-Result<client::HttpClient> TelemetryPart::make_client() const {
+// Signals with the same scheme share a client.
+Result<client::HttpClient> TelemetryPart::client_of(const SignalTarget& target) {
   const EffectiveTelemetry& effective = start_->effective;
+  const bool is_secure = target.url.starts_with("https:");
+  std::optional<client::HttpClient>& kept = is_secure ? secure_ : plain_;
+  if (kept) return *kept;
   client::HttpClientOptions options;
   options.connections_max = 3;  // one for each signal
   options.retries_max = 0;      // OtlpSender decides on retries
@@ -232,11 +236,11 @@ Result<client::HttpClient> TelemetryPart::make_client() const {
   options.tokens_in_plaintext = true;  // the operator gave the headers; judge() tells of plaintext
   options.tls = effective.settings.tls;
   // They take time to read, and plaintext does not need them.
-  const bool is_encrypted = std::ranges::any_of(
-      std::array{&effective.traces, &effective.metrics, &effective.logs},
-      [](const SignalTarget* target) { return target->url.starts_with("https:"); });
-  if (!is_encrypted) options.tls.system_authorities = false;
-  return client::HttpClient::make(std::move(options));
+  if (!is_secure) options.tls.system_authorities = false;
+  options.proxy = is_secure ? effective.secure_proxy : effective.plain_proxy;
+  auto made = client::HttpClient::make(std::move(options));
+  if (made) kept = *made;
+  return made;
 }
 
 Result<OtlpSenderOptions> TelemetryPart::sender_of(const char* signal,
@@ -258,8 +262,12 @@ Result<OtlpSenderOptions> TelemetryPart::sender_of(const char* signal,
 
 Result<void> TelemetryPart::start_exporters(metrics::Registry& metrics) {
   const TelemetrySettings& wanted = start_->effective.settings;
-  auto http = make_client();
-  if (!http) return std::unexpected(http.error());
+  auto spans_http = client_of(start_->effective.traces);
+  auto metrics_http = client_of(start_->effective.metrics);
+  auto logs_http = client_of(start_->effective.logs);
+  for (const auto* each : {&spans_http, &metrics_http, &logs_http}) {
+    if (!*each) return std::unexpected(each->error());
+  }
   auto of_spans = sender_of("spans", start_->effective.traces);
   auto of_metrics = sender_of("metrics", start_->effective.metrics);
   auto of_logs = sender_of("log records", start_->effective.logs);
@@ -269,7 +277,7 @@ Result<void> TelemetryPart::start_exporters(metrics::Registry& metrics) {
   ExporterThread::Exporters exporters;
   if (tracer_) {
     auto spans = std::make_unique<SpanExporter>(
-        *tracer_, *http,
+        *tracer_, *spans_http,
         SpanExporterOptions{.sender = *std::move(of_spans),
                             .interval = wanted.interval,
                             .batch_spans_max = wanted.batch_spans_max,
@@ -281,7 +289,7 @@ Result<void> TelemetryPart::start_exporters(metrics::Registry& metrics) {
   }
   if (wanted.metrics.enabled) {
     exporters.push_back(std::make_unique<MetricExporter>(
-        metrics, *http,
+        metrics, *metrics_http,
         MetricExporterOptions{.sender = *std::move(of_metrics),
                               .encoder = encoder_of(wanted.metrics),
                               .interval = wanted.metrics.interval,
@@ -290,7 +298,7 @@ Result<void> TelemetryPart::start_exporters(metrics::Registry& metrics) {
   }
   if (log_queue_) {
     exporters.push_back(std::make_unique<LogExporter>(
-        log_queue_, *http,
+        log_queue_, *logs_http,
         LogExporterOptions{.sender = *std::move(of_logs),
                            .interval = wanted.logs.interval,
                            .batch_records_max = wanted.logs.batch_records_max},
