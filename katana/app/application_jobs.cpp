@@ -138,6 +138,14 @@ std::optional<jobs::JobStatistics> ApplicationJobs::statistics(const std::string
   return std::nullopt;
 }
 
+std::vector<std::pair<std::string, jobs::JobStatistics>> ApplicationJobs::statistics() const {
+  std::vector<std::pair<std::string, jobs::JobStatistics>> all;
+  for (const auto& entry : entries_) {
+    if (entry->status) all.emplace_back(entry->job.name, entry->status->statistics());
+  }
+  return all;
+}
+
 }  // namespace katana::app
 
 // SPDX-License-Identifier: Apache-2.0

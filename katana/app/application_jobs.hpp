@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/app/settings.hpp"
@@ -54,6 +55,8 @@ class ApplicationJobs {
 
   // The statistics of a job. Nothing: there is no such job, or it is disabled.
   std::optional<jobs::JobStatistics> statistics(const std::string& name) const;
+  // Those of all jobs that are enabled, with their names. Any thread, between start() and stop().
+  std::vector<std::pair<std::string, jobs::JobStatistics>> statistics() const;
 
  private:
   struct Entry {

@@ -165,11 +165,15 @@ void ApplicationQueues::stop() noexcept {
   worker_.reset();
 }
 
-Result<void> ApplicationQueues::add_pages(Group& group) {
-  if (handlers_.empty() || queue_ == nullptr) return {};
+std::vector<std::string> ApplicationQueues::names() const {
   std::vector<std::string> names;
   for (const queue::QueueHandler& handler : handlers_) names.push_back(handler.queue);
-  return add_queue_pages(group, *queue_, std::move(names));
+  return names;
+}
+
+Result<void> ApplicationQueues::add_pages(Group& group) {
+  if (handlers_.empty() || queue_ == nullptr) return {};
+  return add_queue_pages(group, *queue_, names());
 }
 
 }  // namespace katana::app

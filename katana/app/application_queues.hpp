@@ -42,6 +42,8 @@ class ApplicationQueues {
   // Before check() and start(). Both report an invalid handler, or a queue that has two.
   void add(queue::QueueHandler handler) { handlers_.push_back(std::move(handler)); }
   bool empty() const noexcept { return handlers_.empty(); }
+  // The names of the queues that the program handles.
+  std::vector<std::string> names() const;
 
   // Checks handlers and settings. The Error has all mistakes. `has_database`: the program has one.
   Result<void> check(const QueueSettings& settings, bool has_database) const;

@@ -138,6 +138,13 @@ Result<void> Caches::add_http() {
   return add_figure_rows(metrics_, http_rows, {}, [http] { return http.statistics(); });
 }
 
+std::vector<NamedCacheStatistics> Caches::statistics() const {
+  std::vector<NamedCacheStatistics> all;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [name, read] : reads_) all.push_back({name, read()});
+  return all;
+}
+
 Result<void> Caches::add(const std::string& name, Read read) {
   {
     const std::scoped_lock lock(mutex_);
@@ -145,6 +152,7 @@ Result<void> Caches::add(const std::string& name, Read read) {
       return fail(Code::already_exists,
                   fmt::format("there is a cache '{}' already: give each cache another name", name));
     }
+    reads_.emplace_back(name, read);
   }
   return add_figure_rows(metrics_, cache_rows, {.name = "cache", .value = name}, std::move(read));
 }

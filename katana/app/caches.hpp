@@ -24,6 +24,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "katana/app/cache_settings.hpp"
 #include "katana/base/system/result.hpp"
@@ -32,6 +33,12 @@
 #include "katana/stores/cache/cache.hpp"
 
 namespace katana::app {
+
+// The figures of one cache.
+struct NamedCacheStatistics {
+  std::string name = {};
+  cache::Statistics statistics = {};
+};
 
 class Caches {
  public:
@@ -61,6 +68,8 @@ class Caches {
   // An Error: the settings name a cache that was not made.
   Result<void> check_names() const;
   HttpCache& http() noexcept { return http_; }
+  // The present figures of each cache, in the order in which they were added.
+  std::vector<NamedCacheStatistics> statistics() const;
 
  private:
   using Read = std::function<cache::Statistics()>;
@@ -88,8 +97,9 @@ class Caches {
   HttpCache http_;
   const std::map<std::string, NamedCacheSettings> named_;
   const std::shared_ptr<cache::SecondLevel> level_;  // null: none
-  mutable std::mutex mutex_;                         // of the names
+  mutable std::mutex mutex_;                         // of the members below
   std::set<std::string> names_;
+  std::vector<std::pair<std::string, Read>> reads_;  // by name
 };
 
 }  // namespace katana::app

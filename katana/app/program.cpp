@@ -156,6 +156,7 @@ void Program::add_parts(const CommandLine& line) {
       "routes", std::move(of_routes), [this] { return start_routes(); },
       [this] {
         service_.reset();
+        live_.reset();
         guard_.reset();
       });
   if (!serves_) return;
@@ -252,6 +253,7 @@ void Program::stop_services() noexcept {
     std::this_thread::yield();
   }
   pools_->stop();
+  actions_.reset();  // a thread of the pool may have been in it
   services_.reset();
   if (database_) database_->backend().observe_statements(nullptr);
   statements_.reset();

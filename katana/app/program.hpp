@@ -11,7 +11,8 @@
 //   program_services.cpp    the registry
 //   program_in_redis.cpp    the data in Redis
 //   program_http.cpp        middleware, routes and listeners
-//   program_operations.cpp  the pages of operations, profiles (profile_page.hpp)
+//   program_operations.cpp  the guard of the pages of operations, profiles (profile_page.hpp)
+//   program_live.cpp        the pages of operations that show its state
 //   program_replies.cpp     the checks of replies
 //   program_work.cpp        jobs, queues, tasks
 //
@@ -37,6 +38,8 @@
 #include "katana/app/idempotency_keys.hpp"
 #include "katana/app/insecure_settings.hpp"
 #include "katana/app/launcher.hpp"
+#include "katana/app/live_actions.hpp"
+#include "katana/app/live_state.hpp"
 #include "katana/app/part.hpp"
 #include "katana/app/pools.hpp"
 #include "katana/app/process_rules.hpp"
@@ -167,6 +170,7 @@ class Program {
   Result<void> start_routes();
   Result<void> make_guard();
   void add_profile_page(Group& pages);
+  Result<void> add_live(Group& pages);
   void use_middleware(Router& router);
   void add_docs_page(Router& router);
   void check_replies(Router& router);
@@ -216,6 +220,7 @@ class Program {
   std::unique_ptr<Launcher> launcher_;                     // null: none is wanted
   ProcessRules rules_;
   std::vector<InsecureSetting> exposed_files_;  // as they were at the start
+  std::vector<InsecureSetting> insecure_;       // likewise
   std::optional<Embedding> embedding_;          // none: the process is the program's
 
   // Each is made by its part, and ended by it in reverse.
@@ -240,6 +245,8 @@ class Program {
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   std::unique_ptr<ProfilePage> profile_page_;  // null: there is none
+  std::unique_ptr<LiveState> live_;
+  std::unique_ptr<LiveActions> actions_;
   // Middleware that settings can change while the program serves; none: not enabled.
   std::optional<RateLimit> rate_limit_;
   std::optional<ConcurrencyLimit> concurrency_;

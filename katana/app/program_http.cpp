@@ -87,6 +87,7 @@ Result<void> Program::start_routes() {
   pages.use(guard_->pages());
   if (auto added = queues_.add_pages(pages); !added) return added;
   add_profile_page(pages);
+  if (auto added = add_live(pages); !added) return added;
   if (add_operations_) {
     auto added = add_to(router, "operations", operations_at_,
                         [&] { return add_operations_(*services_, pages); });

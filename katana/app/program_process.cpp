@@ -22,11 +22,10 @@ Result<void> Program::load_and_enter(const CommandLine& line) {
   if (auto loaded = load(line); !loaded) return loaded;
   if (embedding_) return {};
   exposed_files_ = exposed_files(*settings(), facts_of(line));
+  insecure_ = insecure_settings(*settings(), facts_of(line));
   if (line.strict) {
     std::string all;
-    for (const InsecureSetting& each : insecure_settings(*settings(), facts_of(line))) {
-      all += "\n  " + each.describe();
-    }
+    for (const InsecureSetting& each : insecure_) all += "\n  " + each.describe();
     if (!all.empty()) return fail(Code::permission_denied, "--strict: this is insecure:" + all);
   }
   if (auto made = make_launcher(); !made) return made;

@@ -1,0 +1,455 @@
+// The pages of live state of a whole program with planted faults: each is found by the pages alone.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/app/application.hpp"
+#include "katana/app/live_documents.hpp"
+#include "katana/app/pools.hpp"
+#include "katana/data/container/json_read.hpp"
+#include "katana/http/server/client_test.hpp"
+#include "katana/http/server/requests_in_flight.hpp"
+#include "katana/net/reactor/sleep.hpp"
+
+namespace katana::app {
+
+struct RequestsDocument {
+  std::int64_t matched = 0;
+  std::vector<std::int64_t> silent_reactors = {};
+  std::vector<RequestEntry> requests = {};
+};
+KATANA_DESCRIBE(RequestsDocument, matched, silent_reactors, requests)
+
+struct ConnectionsDocument {
+  std::int64_t matched = 0;
+  std::vector<ConnectionEntry> connections = {};
+};
+KATANA_DESCRIBE(ConnectionsDocument, matched, connections)
+
+namespace {
+
+using server::Client;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+// Waits for the condition, which becomes true in time even on a busy machine.
+template <class Condition>
+void wait_until(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    std::this_thread::yield();
+  }
+}
+
+// The content of a reply without its chunks' frames.
+std::string content_of(const std::string& reply) {
+  const std::size_t head = reply.find("\r\n\r\n");
+  if (head == std::string::npos) return {};
+  const std::string rest = reply.substr(head + 4);
+  if (reply.substr(0, head).find("ransfer-Encoding: chunked") == std::string::npos) return rest;
+  std::string content;
+  for (std::size_t at = 0; at < rest.size();) {
+    const std::size_t size = std::stoul(rest.substr(at), nullptr, 16);
+    if (size == 0) break;
+    at = rest.find("\r\n", at) + 2;
+    content += rest.substr(at, size);
+    at += size + 2;
+  }
+  return content;
+}
+
+template <class T>
+T read(const std::string& reply) {
+  EXPECT_THAT(reply, StartsWith("HTTP/1.1 200 "));
+  T value;
+  container::Findings findings;
+  EXPECT_TRUE(container::read_json(content_of(reply), value, findings)) << reply;
+  return value;
+}
+
+class LivePagesTest : public testing::Test {
+ protected:
+  LivePagesTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "live_XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    app.routes([this](const registry::Services& services, Router& router) {
+      add_routes(services, router);
+    });
+  }
+  ~LivePagesTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& http, const std::string& more = "") const {
+    std::ofstream(folder_ / "app.yaml")
+        << "http: {connections_max: 64, drain_notice: 0s, drain_timeout: 1s, port: 0" << http
+        << "}\nlog: {console: false, json_file: " << file("app.jsonl") << "}\n"
+        << more;
+  }
+  std::string log_text() const {
+    std::ifstream input(folder_ / "app.jsonl");
+    return {std::istreambuf_iterator<char>(input), {}};
+  }
+  // Serves while `clients` talk to it.
+  template <class Clients>
+  void serve(Clients clients) {
+    const auto started = app.start({.config = file("app.yaml")});
+    ASSERT_TRUE(started) << started.error().describe();
+    std::thread thread([&] {
+      clients(app.port());
+      release = true;
+      app.shutdown();
+    });
+    app.serve();
+    thread.join();
+    app.stop();
+  }
+  static std::string get(std::uint16_t port, const std::string& path) {
+    return Client(port).ask(path);
+  }
+  static std::string post(std::uint16_t port, const std::string& path, const std::string& json = "",
+                          const std::string& fields = "") {
+    Client client(port);
+    client.send(fmt::format(
+        "POST {} HTTP/1.1\r\nHost: localhost\r\n{}{}Content-Length: {}\r\n\r\n{}", path, fields,
+        json.empty() ? "" : "Content-Type: application/json\r\n", json.size(), json));
+    return client.receive_reply();
+  }
+  static StateDocument state(std::uint16_t port) {
+    return read<StateDocument>(get(port, "/operations/state"));
+  }
+
+  std::atomic<bool> release = false;
+  std::atomic<int> waiting = 0;
+  std::vector<std::unique_ptr<Activity>> activities;
+  std::vector<std::unique_ptr<server::RequestInFlight>> made;
+  std::filesystem::path folder_;
+  Application<> app{{.name = "faulty", .version = "1.2.3"}};
+
+ private:
+  void add_routes(const registry::Services& services, Router& router) {
+    // A handler that waits for ever.
+    router.get("/forever/{id}", [this](Path<int>) -> Task<Reply> {
+      ++waiting;
+      while (!release) co_await net::sleep_for(milliseconds(1));
+      co_return Reply::text("done");
+    });
+    // A handler that does not return.
+    router.get("/spin", [this] {
+      ++waiting;
+      while (!release) std::this_thread::yield();
+      return Reply::text("done");
+    });
+    router.get("/fine", [] { return Reply::text("fine"); });
+    // Work of the pool that does not end.
+    router.get("/block", [this, &pools = services.get<Pools>()] {
+      for (int job = 0; job < 64; ++job) {
+        (void)pools.work().post([this] {
+          while (!release) std::this_thread::yield();
+        });
+      }
+      return Reply(204);
+    });
+    // Many requests in flight, of this reactor.
+    router.get("/many/{count}", [this](Path<int> count) {
+      const net::Reactor& reactor = *net::Reactor::current();
+      for (int number = *count; number > 0; --number) {
+        activities.push_back(std::make_unique<Activity>());
+        made.push_back(std::make_unique<server::RequestInFlight>(
+            *activities.back(), reactor.now() - seconds(100) - milliseconds(number), nullptr,
+            &reactor));
+      }
+      return Reply(204);
+    });
+  }
+};
+
+TEST_F(LivePagesTest, a_handler_that_waits_for_ever_is_the_oldest_request) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    Client stuck(port);
+    stuck.send_get("/forever/7",
+                   "X-Request-Id: stuck-1\r\ntraceparent: "
+                   "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n");
+    wait_until([&] { return waiting == 1; });
+    EXPECT_THAT(get(port, "/fine"), HasSubstr("fine"));
+    const StateDocument found = state(port);
+    EXPECT_EQ(found.program, "faulty");
+    EXPECT_EQ(found.version, "1.2.3");
+    EXPECT_TRUE(found.requests_listed);
+    EXPECT_EQ(found.requests_in_flight, 2) << "with that for the state";
+    ASSERT_EQ(found.requests.size(), 2u);
+    const RequestEntry& oldest = found.requests[0];
+    EXPECT_EQ(oldest.method, "GET");
+    EXPECT_EQ(oldest.route, "/forever/{id}");
+    EXPECT_EQ(oldest.state, "handling");
+    EXPECT_EQ(oldest.request_id, "stuck-1");
+    EXPECT_EQ(oldest.trace_id, "0af7651916cd43dd8448eb211c80319c");
+    EXPECT_THAT(oldest.client, StartsWith("127.0.0.1:"));
+    EXPECT_EQ(found.requests[1].route, "/operations/state");
+
+    const auto matched = [&](const std::string& query) {
+      return read<RequestsDocument>(get(port, "/operations/requests?" + query)).matched;
+    };
+    EXPECT_EQ(matched("route=/forever/%7Bid%7D"), 1);
+    EXPECT_EQ(matched("route=GET%20/forever/%7Bid%7D"), 1);
+    EXPECT_EQ(matched("route=/fine"), 0);
+    EXPECT_EQ(matched("client=127.0.0.1"), 2);
+    EXPECT_EQ(matched("client=127.0.0.9"), 0);
+    EXPECT_EQ(matched("older=1h"), 0);
+    wait_until([&] { return matched("older=20ms") == 1; });
+  });
+}
+
+TEST_F(LivePagesTest, a_wrong_parameter_is_named_in_a_problem_document) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    for (const auto& [path, name] :
+         std::vector<std::pair<std::string, std::string>>{{"requests?limit=0", "limit"},
+                                                          {"requests?limit=10001", "limit"},
+                                                          {"requests?older=soon", "older"},
+                                                          {"requests?older=-1s", "older"},
+                                                          {"requests?lmit=5", "lmit"},
+                                                          {"connections?paused=perhaps", "paused"},
+                                                          {"statements?limit=x", "limit"},
+                                                          {"state?limit=1001", "limit"}}) {
+      const std::string reply = get(port, "/operations/" + path);
+      EXPECT_THAT(reply, AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("application/problem+json"),
+                               HasSubstr("'" + name + "'")))
+          << path;
+    }
+  });
+}
+
+TEST_F(LivePagesTest, without_rights_there_are_no_pages) {
+  write(", reactors: 1, hosts: [shop.example]");
+  serve([&](std::uint16_t port) {
+    for (const char* path :
+         {"/operations", "/operations/state", "/operations/requests", "/operations/connections",
+          "/operations/statements", "/operations/configuration", "/operations/page.js"}) {
+      EXPECT_THAT(get(port, path), StartsWith("HTTP/1.1 404 ")) << path;
+    }
+    for (const char* action : {"log-level", "reload", "drain", "shed", "close-client"}) {
+      EXPECT_THAT(post(port, std::string("/operations/actions/") + action, "{}"),
+                  StartsWith("HTTP/1.1 404 "))
+          << action;
+    }
+    Client still(port);
+    still.send("GET /fine HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+    EXPECT_THAT(still.receive_reply(), HasSubstr("fine"));
+  });
+}
+
+TEST_F(LivePagesTest, a_handler_that_spins_is_named_by_the_reactors_that_do_not) {
+  write(", reactors: 2");
+  serve([&](std::uint16_t port) {
+    Client spins(port);
+    spins.send_get("/spin");
+    wait_until([&] { return waiting == 1; });
+    // The kernel may give a connection to the reactor that is stuck: others are asked meanwhile.
+    std::vector<std::unique_ptr<Client>> asking;
+    std::string reply;
+    while (reply.empty()) {
+      auto& client = *asking.emplace_back(std::make_unique<Client>(port));
+      client.send_get("/fine");
+      reply = client.receive_within(std::chrono::milliseconds(200));
+    }
+    asking.back()->send_get("/operations/state");
+    const auto found = read<StateDocument>(asking.back()->receive_reply());
+    ASSERT_EQ(found.reactors.size(), 2u);
+    const bool is_first = !found.reactors[0].answered;
+    const ReactorEntry& stuck = found.reactors[is_first ? 0 : 1];
+    EXPECT_FALSE(stuck.answered);
+    EXPECT_EQ(stuck.busy_with, "GET /spin");
+    EXPECT_GE(stuck.busy_ms, 1);
+    EXPECT_TRUE(found.reactors[is_first ? 1 : 0].answered);
+    release = true;
+    EXPECT_THAT(spins.receive_reply(), HasSubstr("done"));
+  });
+}
+
+TEST_F(LivePagesTest, a_flood_by_one_client_is_seen_and_can_be_closed) {
+  write(", reactors: 1", "audit: {file: " + file("audit.jsonl") + "}\n");
+  serve([&](std::uint16_t port) {
+    std::vector<std::unique_ptr<Client>> flood;
+    for (int count = 0; count < 20; ++count) {
+      flood.push_back(std::make_unique<Client>(port));
+      EXPECT_THAT(flood.back()->ask("/fine"), HasSubstr("fine"));
+    }
+    Client slow(port);
+    slow.send_get("/forever/1");
+    wait_until([&] { return waiting == 1; });
+    const auto all =
+        read<ConnectionsDocument>(get(port, "/operations/connections?client=127.0.0.1&limit=5"));
+    EXPECT_EQ(all.matched, 22) << "with that for the list";
+    ASSERT_EQ(all.connections.size(), 5u);
+    EXPECT_EQ(all.connections[0].protocol, "http/1.1");
+    EXPECT_EQ(all.connections[0].direction, "in");
+    EXPECT_EQ(all.connections[0].state, "open");
+    EXPECT_EQ(all.connections[0].requests, 1);
+    EXPECT_GE(all.connections[0].age_ms, all.connections[4].age_ms);
+    const auto paused = read<ConnectionsDocument>(get(port, "/operations/connections?paused=true"));
+    ASSERT_EQ(paused.matched, 2);
+    EXPECT_EQ(paused.connections[0].paused, "handler_pending");
+
+    // Its own connection is one of them.
+    const std::string closed =
+        post(port, "/operations/actions/close-client", R"({"client":"127.0.0.1"})");
+    EXPECT_TRUE(closed.empty() || closed.starts_with("HTTP/1.1 200 ")) << closed;
+    for (auto& client : flood) EXPECT_EQ(client->receive_until(""), "");
+    EXPECT_THAT(get(port, "/fine"), HasSubstr("fine"));
+  });
+  EXPECT_THAT(log_text(), HasSubstr("action: close-client 127.0.0.1"));
+  std::ifstream audit(file("audit.jsonl"));
+  const std::string records{std::istreambuf_iterator<char>(audit), {}};
+  EXPECT_THAT(records, AllOf(HasSubstr("operations.close-client"), HasSubstr("127.0.0.1")));
+}
+
+TEST_F(LivePagesTest, a_pool_that_is_full_is_seen_and_the_pages_do_not_need_it) {
+  write(", reactors: 1", "pools: {work: {threads_min: 2, threads_max: 2}}\n");
+  serve([&](std::uint16_t port) {
+    EXPECT_THAT(get(port, "/block"), StartsWith("HTTP/1.1 204 "));
+    wait_until([&] { return state(port).pools.at(0).queued == 62; });
+    EXPECT_EQ(state(port).pools[0].name, "work");
+    EXPECT_EQ(state(port).pools[0].threads, 2);
+  });
+}
+
+TEST_F(LivePagesTest, ten_thousand_requests_are_one_list_in_the_order_of_their_age) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    get(port, "/many/10000");
+    const auto began = std::chrono::steady_clock::now();
+    const auto all = read<RequestsDocument>(get(port, "/operations/requests?limit=10000"));
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    RecordProperty("list_ms", std::to_string(took.count()));
+    EXPECT_EQ(all.matched, 10'001);
+    ASSERT_EQ(all.requests.size(), 10'000u);
+    EXPECT_THAT(all.silent_reactors, IsEmpty());
+    EXPECT_TRUE(std::ranges::is_sorted(all.requests, std::greater(), &RequestEntry::age_ms));
+    const std::int64_t older =
+        read<RequestsDocument>(get(port, "/operations/requests?older=105s")).matched;
+    EXPECT_TRUE(older >= 5'000 && older <= 10'000) << older;
+  });
+}
+
+TEST_F(LivePagesTest, the_configuration_has_origins_and_no_secrets) {
+  write(", reactors: 1", "operations: {token: 'a-token-of-32-characters-or-more-0123'}\n");
+  serve([&](std::uint16_t port) {
+    const std::string reply =
+        Client(port).ask("/operations/configuration",
+                         "Authorization: Bearer a-token-of-32-characters-or-more-0123\r\n");
+    EXPECT_THAT(reply, AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("drain_timeout: 1s"),
+                             HasSubstr("app.yaml"), Not(HasSubstr("a-token-of"))));
+  });
+}
+
+TEST_F(LivePagesTest, the_page_loads_nothing_from_other_servers) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    const std::string page = get(port, "/operations");
+    EXPECT_THAT(
+        page, AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("faulty"), HasSubstr("1.2.3"),
+                    HasSubstr("Content-Security-Policy: default-src 'none'"),
+                    Not(HasSubstr("unsafe")), Not(HasSubstr("http://")), Not(HasSubstr("https://")),
+                    Not(HasSubstr("style=")), Not(HasSubstr("<script>"))));
+    EXPECT_THAT(get(port, "/operations/page.js"), HasSubstr("text/javascript"));
+    EXPECT_THAT(get(port, "/operations/page.css"), HasSubstr("text/css"));
+  });
+}
+
+TEST_F(LivePagesTest, log_levels_change_for_a_time_and_are_then_the_configured_ones) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    const log::Logger logger = app.log().logger("orders");
+    EXPECT_FALSE(logger.enabled(log::Level::debug));
+    EXPECT_THAT(
+        post(port, "/operations/actions/log-level", R"({"levels":"info,orders=debug","for":"1h"})"),
+        StartsWith("HTTP/1.1 204 "));
+    EXPECT_TRUE(logger.enabled(log::Level::debug));
+    EXPECT_THAT(
+        post(port, "/operations/actions/log-level", R"({"levels":"info,orders=trace","for":"1s"})"),
+        StartsWith("HTTP/1.1 204 "));
+    EXPECT_TRUE(logger.enabled(log::Level::trace));
+    wait_until([&] { return !logger.enabled(log::Level::debug); });
+
+    const std::string wrong =
+        post(port, "/operations/actions/log-level", R"({"levels":"loud","for":"1h"})");
+    EXPECT_THAT(wrong, AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("levels")));
+    EXPECT_THAT(post(port, "/operations/actions/log-level", R"({"levels":"info","for":"1ms"})"),
+                AllOf(StartsWith("HTTP/1.1 422 "), HasSubstr("/for")));
+  });
+}
+
+TEST_F(LivePagesTest, the_configuration_is_read_again_and_its_mistakes_are_told) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    write(", reactors: 1", "requests: {slow: 7s}\n");
+    EXPECT_THAT(post(port, "/operations/actions/reload"), StartsWith("HTTP/1.1 204 "));
+    write(", reactors: 1", "requests: {slow: never}\n");
+    EXPECT_THAT(post(port, "/operations/actions/reload"), HasSubstr("requests.slow"));
+  });
+  EXPECT_THAT(log_text(), HasSubstr("requests.slow"));
+}
+
+TEST_F(LivePagesTest, a_page_of_another_origin_cannot_act) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    EXPECT_THAT(post(port, "/operations/actions/drain", "", "Sec-Fetch-Site: cross-site\r\n"),
+                StartsWith("HTTP/1.1 403 "));
+    EXPECT_THAT(get(port, "/fine"), HasSubstr("fine"));
+  });
+}
+
+TEST_F(LivePagesTest, load_is_shed_only_where_it_is_enabled) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    EXPECT_THAT(post(port, "/operations/actions/shed", R"({"utilisation_max":0.5})"),
+                AllOf(StartsWith("HTTP/1.1 409 "), HasSubstr("http.load_shedding.enabled")));
+  });
+}
+
+TEST_F(LivePagesTest, load_is_shed_for_a_time) {
+  write(", reactors: 1, load_shedding: {enabled: true, utilisation_max: 0.9}");
+  serve([&](std::uint16_t port) {
+    EXPECT_THAT(post(port, "/operations/actions/shed", R"({"utilisation_max":0.5,"for":"1s"})"),
+                StartsWith("HTTP/1.1 204 "));
+    wait_until([&] {
+      app.log().flush();
+      return log_text().find("load shedding is the configured one again") != std::string::npos;
+    });
+  });
+}
+
+TEST_F(LivePagesTest, a_drain_ends_the_program_as_a_signal_does) {
+  write(", reactors: 1");
+  const auto started = app.start({.config = file("app.yaml")});
+  ASSERT_TRUE(started) << started.error().describe();
+  std::thread thread([&] {
+    EXPECT_THAT(post(app.port(), "/operations/actions/drain"), StartsWith("HTTP/1.1 202 "));
+  });
+  app.serve();
+  thread.join();
+  app.stop();
+  EXPECT_THAT(log_text(), AllOf(HasSubstr("action: drain"), HasSubstr("draining for up to")));
+}
+
+}  // namespace
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0

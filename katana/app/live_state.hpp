@@ -1,0 +1,97 @@
+// LiveState: the state of a program at one moment, for the pages of operations. Every reactor is
+// read on its own thread, in slices; a reactor that is stuck is shown as such.
+//
+// Owns       nothing.
+// Borrows    the objects of its sources, which outlive the service.
+// Thread     a reactor's.
+// Allocates  the documents.
+// Fails      never: what does not answer in time is missing, and the document says so.
+// Invariant  no reactor is read for longer than a slice at a time. No document has a body, a query
+//            or the value of a statement's parameter.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/app/application_jobs.hpp"
+#include "katana/app/application_queues.hpp"
+#include "katana/app/caches.hpp"
+#include "katana/app/live_documents.hpp"
+#include "katana/app/pools.hpp"
+#include "katana/base/coroutine/task.hpp"
+#include "katana/http/server/live_connections.hpp"
+#include "katana/http/server/live_requests.hpp"
+#include "katana/http/server/observability.hpp"
+#include "katana/http/server/reactor_probe.hpp"
+#include "katana/stores/bus/bus.hpp"
+#include "katana/stores/database/database.hpp"
+
+namespace katana::app {
+
+// The parts of the program that are shown. A pointer is null where the program has no such part.
+struct LiveSources {
+  std::string program = {};
+  std::string version = {};
+  bool requests_listed = true;  // see StateDocument
+  server::Observability* observability = nullptr;
+  const Pools* pools = nullptr;
+  database::Database* database = nullptr;
+  const ApplicationJobs* jobs = nullptr;
+  ApplicationQueues* queues = nullptr;
+  const Caches* caches = nullptr;
+  bus::Bus* bus = nullptr;
+  Instant started = {};                             // by the clock of the reactors
+  std::vector<std::string> insecure = {};           // as in StateDocument
+  std::function<std::string()> configuration = {};  // with the origin of each value
+};
+
+// One reactor and its walk. Null: the reactor is gone, or did not answer in time.
+template <class Walk>
+struct WalkedReactor {
+  std::size_t number = 0;
+  std::shared_ptr<Walk> walk = {};
+};
+
+class LiveState {
+ public:
+  // The time for which a page waits for the reactors.
+  static constexpr Duration patience = milliseconds(500);
+
+  explicit LiveState(LiveSources sources) : sources_(std::move(sources)) {}
+
+  Task<std::vector<WalkedReactor<server::LiveRequests>>> requests(
+      server::LiveRequestFilter filter) const;
+  Task<std::vector<WalkedReactor<server::LiveConnections>>> connections(
+      server::LiveConnectionFilter filter) const;
+  // The oldest `limit` of each reactor, and the number of all.
+  struct Statements {
+    std::vector<StatementEntry> rows = {};
+    std::size_t count = 0;
+  };
+  Task<Statements> statements(std::size_t limit) const;
+  // `limit`: of the lists in it.
+  Task<StateDocument> document(std::size_t limit) const;
+  // Closes the connections that have this address. Returns their number.
+  Task<std::size_t> close_client(std::string client) const;
+
+  const LiveSources& sources() const noexcept { return sources_; }
+
+ private:
+  template <class Walk, class Make>
+  Task<std::vector<WalkedReactor<Walk>>> walk(Make make) const;
+  void add_reactors(StateDocument& document) const;
+  void add_parts(StateDocument& document, Instant now) const;
+  Task<void> add_queues(StateDocument& document) const;
+
+  const LiveSources sources_;
+};
+
+RequestEntry entry_of(const server::LiveRequest& request, std::size_t reactor);
+ConnectionEntry entry_of(const server::LiveConnection& connection, std::size_t reactor);
+
+}  // namespace katana::app
+
+// SPDX-License-Identifier: Apache-2.0
