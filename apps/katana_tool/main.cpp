@@ -17,6 +17,7 @@
 #include "katana_tool/completion.hpp"
 #include "katana_tool/crash_command.hpp"
 #include "katana_tool/dev_command.hpp"
+#include "katana_tool/doctor_command.hpp"
 #include "katana_tool/lint_command.hpp"
 #include "katana_tool/log_command.hpp"
 #include "katana_tool/manual.hpp"
@@ -28,6 +29,7 @@
 #include "katana_tool/program_command.hpp"
 #include "katana_tool/queue_command.hpp"
 #include "katana_tool/sql_command.hpp"
+#include "katana_tool/top_command.hpp"
 
 namespace {
 
@@ -95,6 +97,8 @@ int main(int count, char** arguments) {
   add_source_lint_command(app, chosen);
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
+  add_top_command(app, chosen);
+  add_doctor_command(app, chosen);
   add_crash_command(app, chosen);
   add_profile_command(app, chosen);
   add_password_command(app, chosen);

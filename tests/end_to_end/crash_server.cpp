@@ -1,6 +1,7 @@
-// crash_server: a program with planted faults, for test_crash.py. GET /crash/{how} makes one of
-// them on the reactor, GET /pool/{how} on a thread of the pool 'work'. GET /wait answers after a
-// minute, as a request in flight; GET /waiting answers how many of these have begun.
+// crash_server: a program with planted faults, for test_crash.py and test_live.py. GET /crash/{how}
+// makes one of them on the reactor, GET /pool/{how} on a thread of the pool 'work'. GET /wait
+// answers after a minute, as a request in flight; GET /waiting answers how many of these have
+// begun. GET /spin keeps its reactor for five seconds.
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -14,6 +15,7 @@
 
 #include "katana/app/application.hpp"
 #include "katana/base/system/check.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/thread/pool.hpp"
 #include "katana/base/thread/run.hpp"
 #include "katana/net/reactor/sleep.hpp"
@@ -90,6 +92,11 @@ void add_routes(const registry::Services& services, Router& router) {
     co_return Reply::text("alive");
   });
   router.get("/waiting", [] { return Reply::text(format_text("{}", waiting.load())); });
+  router.get("/spin", [] {
+    const Instant end = monotonic_now() + seconds(5);
+    while (monotonic_now() < end) continue;
+    return Reply::text("spun");
+  });
   router.get("/wait", []() -> Task<Reply> {
     ++waiting;
     co_await net::sleep_for(seconds(60));

@@ -1,0 +1,124 @@
+"""What a program does right now: the pages below /operations, `katana top` and `katana doctor`, with planted faults."""
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import threading
+import time
+import urllib.request
+
+import pytest
+
+from fullstack_process import environment, flags_of
+from program_process import Program, built
+from raw_client import eventually
+
+NAME = "crash_server"
+
+
+class Live(Program):
+    """crash_server with two reactors, in a folder."""
+
+    def __init__(self, folder, *sets):
+        sets = ("http.port=0", "http.reactors=2", "http.drain_notice=0s", "http.drain_timeout=1s", *sets)
+        self._start(NAME, [built(NAME), *flags_of(sets)], cwd=folder, env=environment())
+
+    def get(self, path):
+        """The JSON of a page."""
+        with urllib.request.urlopen(self.url(path), timeout=30) as reply:
+            return json.load(reply)
+
+
+@pytest.fixture(name="program")
+def running(tmp_path):
+    """A program whose request for /wait is in flight."""
+    with Live(tmp_path) as program:
+        asking = threading.Thread(target=ask, args=(program, "/wait"), daemon=True)
+        asking.start()
+        assert eventually(lambda: program.get("/operations/requests?route=/wait")["matched"] == 1)
+        yield program
+
+
+def ask(program, path):
+    """A request whose end does not matter."""
+    try:
+        urllib.request.urlopen(program.url(path), timeout=90).read()
+    except OSError:
+        pass
+
+
+def katana(*words, status=0):
+    """The output of the tool."""
+    run = subprocess.run([built("katana"), *words], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == status, run.stdout + run.stderr
+    return run.stdout if status == 0 or run.stdout else run.stderr
+
+
+def test_top_prints_one_screen_of_80_columns(program):
+    """The screen has the oldest request."""
+    screen = katana("top", program.url(""), "--once", "--interval", "0.2")
+    assert all(len(line) <= 80 for line in screen.splitlines()), screen
+    assert "crash_server 1.2.3" in screen
+    assert re.search(r"handling +127\.0\.0\.1:\d+ +GET /wait", screen), screen
+
+
+def test_top_prints_json(program):
+    """Scripts get the state and the rates."""
+    found = json.loads(katana("top", program.url(""), "--json", "--interval", "0.2"))
+    assert found["state"]["requests"][0]["route"] == "/wait"
+    assert any(each["name"] == "GET /operations/state" for each in found["routes"])
+
+
+def test_top_shows_a_screen_and_ends_with_q(program):
+    """On a terminal it shows the program until q."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(built("katana"), ["katana", "top", program.url(""), "--interval", "0.2"])
+    shown = b""
+    end = time.monotonic() + 60
+    while b"REACTOR" not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 1)[0]:
+            shown += os.read(terminal, 65536)
+    assert b"REACTOR" in shown, shown
+    os.write(terminal, b"s/wait\nq")
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_doctor_names_a_reactor_that_spins(program):
+    """The reactor that does not answer, and its route."""
+    over = threading.Event()
+
+    def spin():
+        while not over.is_set():  # the kernel may give the tool's connection to the reactor that spins
+            ask(program, "/spin")
+    asking = threading.Thread(target=spin, daemon=True)
+    asking.start()
+
+    def found():
+        run = subprocess.run([built("katana"), "doctor", program.url("")], capture_output=True, text=True, timeout=60,
+                             check=False)
+        return run.returncode == 1 and "does not answer" in run.stdout and "GET /spin" in run.stdout
+    was_found = eventually(found, seconds=90)
+    over.set()
+    asking.join()
+    assert was_found
+
+
+def test_wrong_uses_are_told():
+    """A wrong command line is status 2, a program that is not there status 1."""
+    assert "no terminal" in katana("top", "http://127.0.0.1:1", status=2)
+    assert "127.0.0.1:1" in katana("doctor", "http://127.0.0.1:1", status=1)
+    assert "no process" in katana("doctor", "4194305", status=1)
+
+
+def test_a_process_is_looked_at_without_its_pages(program):
+    """The last line says what was looked at."""
+    run = subprocess.run([built("katana"), "doctor", str(program.pid)], capture_output=True, text=True, timeout=60,
+                         check=False)
+    assert run.returncode in (0, 1) and f"process {program.pid}: " in run.stdout, run.stdout + run.stderr
+
+# SPDX-License-Identifier: Apache-2.0
