@@ -1,8 +1,11 @@
 #include "katana_tool/profile_source.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -46,17 +49,21 @@ Result<std::set<std::string>> sockets_of(const std::string& number) {
   return sockets;
 }
 
-// "0100007F:1F90" of /proc/net/tcp: an address in the order of this machine's bytes.
+// "0100007F:1F90" of /proc/net/tcp: an address in 32-bit words, each in the order of this machine's
+// bytes. All addresses become the loopback address.
 std::string host_of(const std::string& text) {
   const std::size_t digits = text.find(':');
-  if (digits == 8) {
-    const unsigned long address = std::stoul(text.substr(0, 8), nullptr, 16);
-    if (address == 0) return "127.0.0.1";
-    return fmt::format("{}.{}.{}.{}", address & 255, address >> 8 & 255, address >> 16 & 255,
-                       address >> 24);
+  std::array<std::uint32_t, 4> words{};
+  for (std::size_t at = 0; at + 8 <= digits && at / 8 < words.size(); at += 8) {
+    words[at / 8] = static_cast<std::uint32_t>(std::stoul(text.substr(at, 8), nullptr, 16));
   }
-  // All addresses, or ::1. Others have no listener of operations without their URL.
-  return text.starts_with("00000000000000000000000000000000") ? "127.0.0.1" : "[::1]";
+  const bool is_ipv4 = digits == 8;
+  if (std::ranges::all_of(words, [](std::uint32_t word) { return word == 0; })) {
+    return is_ipv4 ? "127.0.0.1" : "[::1]";
+  }
+  char name[INET6_ADDRSTRLEN] = "";
+  ::inet_ntop(is_ipv4 ? AF_INET : AF_INET6, words.data(), name, sizeof name);
+  return is_ipv4 ? std::string(name) : fmt::format("[{}]", name);
 }
 
 Result<client::Response> fetch(client::HttpClient& http, net::Reactor& reactor,

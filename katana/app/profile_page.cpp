@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -26,8 +27,7 @@ enum class ProfileKind : std::uint8_t { cpu };
 KATANA_DESCRIBE_ENUM(ProfileKind, cpu)
 
 struct ProfileQuery {
-  std::int64_t seconds = 10;
-  std::int64_t hertz = 99;
+  std::optional<std::int64_t> seconds, hertz;
   ProfileKind kind = ProfileKind::cpu;
   ProfileFormat format = ProfileFormat::pprof;
 };
@@ -40,8 +40,9 @@ KATANA_DESCRIBE(ProfileInProgress, ends_at)
 
 namespace {
 
-constexpr ProblemType profile_in_progress{
-    .uri = "urn:katana:problem:profile-in-progress", .status = 409, .title = "Conflict"};
+// The values of a request that has none, where the settings allow them.
+constexpr unsigned seconds_unsaid = 10;
+constexpr unsigned hertz_unsaid = 99;
 constexpr Duration look_interval = milliseconds(20);
 // For the thread of the profile to write it.
 constexpr Duration rest = seconds(60);
@@ -95,7 +96,7 @@ Reply refuse_second(std::optional<std::int64_t> ends_at_ns) {
   const Timestamp ends_at =
       ends_at_ns ? Timestamp(std::chrono::ceil<Timestamp::duration>(end)) : current_time();
   const auto left = std::chrono::ceil<std::chrono::seconds>(ends_at - current_time()).count();
-  Reply reply = problem(profile_in_progress,
+  Reply reply = problem(problem_types::profile_in_progress,
                         "Another profile of this process is being made: see ends_at.",
                         ProfileInProgress{ends_at});
   reply.add_field("Retry-After", fmt::format("{}", std::max<std::int64_t>(left, 1)));
@@ -104,14 +105,14 @@ Reply refuse_second(std::optional<std::int64_t> ends_at_ns) {
 
 Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string& program,
                                  ProfileSettings bounds, ProfileQuery query) {
-  if (auto wrong = check_bounds("seconds", query.seconds, bounds.seconds_max)) {
+  const std::int64_t length = query.seconds.value_or(std::min(seconds_unsaid, bounds.seconds_max));
+  const std::int64_t hertz = query.hertz.value_or(std::min(hertz_unsaid, bounds.hertz_max));
+  if (auto wrong = check_bounds("seconds", length, bounds.seconds_max)) {
     co_return *std::move(wrong);
   }
-  if (auto wrong = check_bounds("hertz", query.hertz, bounds.hertz_max)) {
-    co_return *std::move(wrong);
-  }
-  auto run = profiler.begin({.length = seconds(query.seconds),
-                             .hertz = static_cast<unsigned>(query.hertz),
+  if (auto wrong = check_bounds("hertz", hertz, bounds.hertz_max)) co_return *std::move(wrong);
+  auto run = profiler.begin({.length = seconds(length),
+                             .hertz = static_cast<unsigned>(hertz),
                              .write = [format = query.format](const profile::Profile& made) {
                                return write(made, format);
                              }});
@@ -121,7 +122,7 @@ Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string&
   if (!run) co_return std::unexpected(run.error());
   while (!(*run)->is_done()) co_await net::sleep_for(look_interval);
   const Result<std::string> content = (*run)->take();
-  if (!content) co_return problem(503, content.error().message());
+  if (!content) co_return problem(problem_types::profile_refused, content.error().message());
   co_return reply_of(*content, query.format, program);
 }
 

@@ -2,8 +2,8 @@
 //
 //   GET /operations/profile?seconds=10&hertz=99&kind=cpu&format=pprof
 //
-//   seconds   1 to profile.seconds_max; the reply comes when they are over
-//   hertz     1 to profile.hertz_max: samples for each second of CPU time of a thread
+//   seconds   1 to profile.seconds_max, or 10; the reply comes when they are over
+//   hertz     1 to profile.hertz_max, or 99: samples for each second of CPU time of a thread
 //   kind      cpu
 //   format    pprof (for `go tool pprof` and `katana profile`), folded (a line for each stack),
 //             html (a flame graph)

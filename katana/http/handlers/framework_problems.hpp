@@ -101,6 +101,10 @@ inline constexpr ProblemType idempotency_key_in_progress{
 // Client: Do not repeat it. Ask for its result with another request.
 inline constexpr ProblemType idempotency_reply_lost{
     .uri = "urn:katana:problem:idempotency-reply-lost", .status = 409, .title = "Conflict"};
+// Another profile of the process is being made.
+// Client: Ask again after `ends_at`.
+inline constexpr ProblemType profile_in_progress{
+    .uri = "urn:katana:problem:profile-in-progress", .status = 409, .title = "Conflict"};
 // A file has the name that an upload gives.
 // Client: Choose another name.
 inline constexpr ProblemType file_exists{
@@ -198,6 +202,10 @@ inline constexpr ProblemType overloaded{
 // Client: Retry after `Retry-After`.
 inline constexpr ProblemType memory_scarce{
     .uri = "urn:katana:problem:memory-scarce", .status = 503, .title = "Service Unavailable"};
+// The kernel, or the sandbox of a container, refuses the timers of a profile.
+// Client: Allow the call that `detail` names.
+inline constexpr ProblemType profile_refused{
+    .uri = "urn:katana:problem:profile-refused", .status = 503, .title = "Service Unavailable"};
 // The handler did not reply within its timeout. It may have carried out a part of the request.
 // Client: Retry if the request is safe to repeat.
 inline constexpr ProblemType handler_timeout{

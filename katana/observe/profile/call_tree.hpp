@@ -23,11 +23,12 @@ class CallTree {
  public:
   explicit CallTree(const Profile& profile);
 
+  // A function below one chain of calls.
   struct Node {
-    std::string name;
-    std::int64_t ns = 0;      // with the children
-    std::int64_t own_ns = 0;  // without
-    std::vector<std::size_t> children;
+    std::string name;                   // as names_of() gives it; of the first level: a route
+    std::int64_t ns = 0;                // with the children
+    std::int64_t own_ns = 0;            // without
+    std::vector<std::size_t> children;  // indices into nodes()
   };
   // The root is the first; its name is "all".
   const std::vector<Node>& nodes() const noexcept { return nodes_; }

@@ -26,6 +26,7 @@ class Collector {
  public:
   explicit Collector(Duration period) noexcept : period_(period) {}
 
+  // `thread`: whose sample it is; its name is read at its first one.
   void add(pid_t thread, const Sample& sample);
   // The profile so far, without its times and the name of the program.
   Profile profile(Kind kind, std::uint64_t lost) const;

@@ -17,6 +17,7 @@
 
 namespace katana::profile {
 
+// The module of an address that is in none.
 inline constexpr std::size_t no_module = SIZE_MAX;
 
 // Executable memory of a file: the program, or a library.
@@ -25,26 +26,26 @@ struct Module {
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;  // of `begin` in the file
   std::uint64_t bias = 0;         // an address minus this is the address within the file
-  std::string path;
-  std::string build_id;  // hexadecimal digits; empty: none
+  std::string path;               // as the dynamic linker knows it
+  std::string build_id;           // hexadecimal digits; empty: none
 
   bool operator==(const Module&) const = default;
 };
 
 // A function at an address. Inlined functions have the address, too.
 struct Line {
-  std::string function;
-  std::string file;  // empty: not known
-  std::uint32_t line = 0;
+  std::string function;    // demangled, with its parameters
+  std::string file;        // empty: not known
+  std::uint32_t line = 0;  // from 1; 0: not known
 
   bool operator==(const Line&) const = default;
 };
 
 // An address of code. A call has the last byte of its call instruction.
 struct Place {
-  std::uint64_t address = 0;
-  std::size_t module = no_module;
-  std::vector<Line> lines;  // the innermost first; empty: not symbolised
+  std::uint64_t address = 0;       // in the memory of the process
+  std::size_t module = no_module;  // an index into Profile::modules
+  std::vector<Line> lines;         // the innermost first; empty: not symbolised
 
   bool operator==(const Place&) const = default;
 };
@@ -63,9 +64,9 @@ struct Labels {
 // A stack, and how often it was found.
 struct Found {
   std::vector<std::size_t> places;  // the innermost first
-  Labels labels;
-  std::int64_t count = 0;
-  std::int64_t ns = 0;  // the time that they stand for
+  Labels labels;                    // what it was found for
+  std::int64_t count = 0;           // of samples
+  std::int64_t ns = 0;              // the time that they stand for
 
   bool operator==(const Found&) const = default;
 };
@@ -77,18 +78,19 @@ enum class Kind : std::uint8_t {
 };
 
 struct Profile {
-  Kind kind = Kind::cpu;
-  std::string program;         // its name; empty: not known
-  std::int64_t began_ns = 0;   // since 1970
-  std::int64_t took_ns = 0;    // of the profile
-  std::int64_t period_ns = 0;  // between two samples
-  std::uint64_t lost = 0;      // samples without room
-  std::vector<Module> modules;
-  std::vector<Place> places;
-  std::vector<Found> found;
+  Kind kind = Kind::cpu;        // what its times are
+  std::string program;          // its name; empty: not known
+  std::int64_t began_ns = 0;    // since 1970
+  std::int64_t took_ns = 0;     // of the profile
+  std::int64_t period_ns = 0;   // between two samples
+  std::uint64_t lost = 0;       // samples without room
+  std::vector<Module> modules;  // the program first
+  std::vector<Place> places;    // each address once
+  std::vector<Found> found;     // in no order
 
+  // The sums over all stacks, without what was lost.
   std::int64_t total_ns() const noexcept;
-  std::int64_t samples() const noexcept;
+  std::int64_t samples() const noexcept;  // likewise
   bool operator==(const Profile&) const = default;
 };
 

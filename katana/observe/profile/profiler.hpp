@@ -29,8 +29,8 @@ namespace katana::profile {
 
 // The length and the rate of a profile.
 struct ProfileOptions {
-  Duration length = seconds(10);
-  unsigned hertz = 99;  // samples for each second of CPU time of a thread, 1 to 1000
+  Duration length = seconds(10);  // of the clock on the wall, above 0
+  unsigned hertz = 99;            // samples for each second of CPU time of a thread, 1 to 1000
   // Makes the result, on the thread of the profile. Required.
   std::function<std::string(const Profile& profile)> write = {};
 };
@@ -47,6 +47,7 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
+  // Whether the result is there. Any thread.
   bool is_done() const noexcept;
   // REQUIRES is_done(). Once.
   Result<std::string> take();

@@ -23,19 +23,21 @@ namespace katana::profile {
 // A text within a sample; longer ones are cut.
 template <std::size_t N>
 struct SampleText {
-  std::array<char, N> bytes;
-  std::uint16_t used = 0;
+  std::array<char, N> bytes;  // of them `used` are set
+  std::uint16_t used = 0;     // in bytes
 
+  // Safe in a signal handler. May cut within a character.
   void set(Bytes text) noexcept {
     used = static_cast<std::uint16_t>(text.size() < N ? text.size() : N);
     for (std::size_t index = 0; index < used; ++index) bytes[index] = text[index];
   }
+  // A view into it.
   Bytes text() const noexcept { return {bytes.data(), used}; }
 };
 
 // Where a thread was, and for which request.
 struct Sample {
-  crash::Stack stack;
+  crash::Stack stack;           // the innermost address first
   std::uint32_t periods = 1;    // of the timer since the sample before
   SampleText<128> route = {};   // empty: it served no route
   SampleText<64> request = {};  // its id

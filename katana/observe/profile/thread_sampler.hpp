@@ -43,10 +43,12 @@ class ThreadSampler {
 
   // Begins to sample threads that began since, and forgets those that ended.
   Result<void> watch_threads();
+  // `thread`: gettid(2) of the sampled thread. The sample is valid during the call.
   using OnSample = std::function<void(pid_t thread, const Sample& sample)>;
   // Takes all samples so far.
   void take(const OnSample& on_sample);
 
+  // CPU time between two samples of a thread.
   Duration period() const noexcept { return period_; }
   std::uint64_t lost() const noexcept;  // periods without a sample, for lack of room
 
