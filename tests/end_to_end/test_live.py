@@ -1,4 +1,4 @@
-"""What a program does right now: the pages below /operations, `katana top` and `katana doctor`, with planted faults."""
+"""The pages below /operations, `katana top` and `katana doctor`, of a program with planted faults."""
 import json
 import os
 import pty

@@ -53,7 +53,7 @@ struct LiveConnectionFilter {
 
 class LiveConnections final : public ReactorWalk {
  public:
-  static constexpr std::size_t slice_max = 256;
+  static constexpr std::size_t slice_max = 256;  // connections that are visited in one turn
 
   explicit LiveConnections(LiveConnectionFilter filter) : filter_(std::move(filter)) {}
 
@@ -79,7 +79,7 @@ class LiveConnections final : public ReactorWalk {
 
 class ClientCloser final : public ReactorWalk {
  public:
-  static constexpr std::size_t slice_max = 64;
+  static constexpr std::size_t slice_max = 64;  // places of links that are visited in one turn
 
   // `client`: an address without a port, as host_of() has it.
   explicit ClientCloser(std::string client) : client_(std::move(client)) {}

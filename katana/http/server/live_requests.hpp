@@ -27,8 +27,8 @@ struct LiveRequest {
   std::string trace = {};              // the id of its trace; empty: none
   engine::PeerEndpoint client = {};    // behind a trusted proxy the one that it names
   Duration age = {};                   // since its head was complete
-  session::RequestStep step = session::RequestStep::handling;
-  unsigned status = 0;  // of the reply; 0: not begun
+  session::RequestStep step = session::RequestStep::handling;  // when it was read
+  unsigned status = 0;                                         // of the reply; 0: not begun
 };
 
 // The requests that are wanted.
@@ -41,7 +41,7 @@ struct LiveRequestFilter {
 
 class LiveRequests final : public ReactorWalk {
  public:
-  static constexpr std::size_t slice_max = 64;
+  static constexpr std::size_t slice_max = 64;  // requests that are passed in one turn
 
   explicit LiveRequests(LiveRequestFilter filter) : filter_(std::move(filter)) {}
 

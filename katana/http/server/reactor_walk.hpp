@@ -33,6 +33,7 @@ class ReactorWalk : private Message {
   ReactorWalk(const ReactorWalk&) = delete;
   ReactorWalk& operator=(const ReactorWalk&) = delete;
 
+  // True once the last slice is read. The results are then complete.
   bool is_over() const noexcept { return over_.load(std::memory_order_acquire); }
   // Nothing waits for it any more. Any thread.
   void abandon() noexcept { abandoned_.store(true, std::memory_order_relaxed); }

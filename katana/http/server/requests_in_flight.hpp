@@ -30,9 +30,13 @@ class RequestInFlight : public WalkedItem<RequestInFlight> {
     if (auto* const list = ThreadLists<RequestInFlight>::own()) list->push_back(*this);
   }
 
+  // Id, trace and route.
   const Activity& activity() const noexcept { return activity_; }
+  // The time when its head was complete, as it was given.
   Instant began() const noexcept { return began_; }
+  // Null: the state of the request is not known.
   session::ClientSource* source() const noexcept { return source_; }
+  // The reactor that serves it; null in tests.
   const net::Reactor* reactor() const noexcept { return reactor_; }
 
  private:

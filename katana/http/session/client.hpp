@@ -121,10 +121,10 @@ enum class RequestStep : std::uint8_t {
 
 // The state of a request at one moment, for lists of the requests in flight.
 struct RequestProgress {
-  RequestStep step = RequestStep::handling;
-  unsigned status = 0;               // of the reply; 0: not begun
-  Bytes method = {};                 // empty: not known. Borrowed, for the call
-  engine::PeerEndpoint client = {};  // as client_of() finds it
+  RequestStep step = RequestStep::handling;  // at this moment
+  unsigned status = 0;                       // of the reply; 0: not begun
+  Bytes method = {};                         // empty: not known. Borrowed, for the call
+  engine::PeerEndpoint client = {};          // as client_of() finds it
 };
 
 // Knows the connection of a request: its exchange, or a copy of the request.
