@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import threading
 import time
@@ -24,6 +25,11 @@ class Live(Program):
     def __init__(self, folder, *sets):
         sets = ("http.port=0", "http.reactors=2", "http.drain_notice=0s", "http.drain_timeout=1s", *sets)
         self._start(NAME, [built(NAME), *flags_of(sets)], cwd=folder, env=environment())
+
+    def stop(self):
+        """End it; the request for /wait is cut off."""
+        self.send_signal(signal.SIGTERM)
+        assert self.wait() == 0, self.stderr()
 
     def get(self, path):
         """The JSON of a page."""
