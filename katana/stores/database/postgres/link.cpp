@@ -15,7 +15,6 @@
 namespace katana::database::postgres {
 namespace {
 
-constexpr std::size_t requests_at_first = 8;
 // More encrypted bytes do not wait for the socket: they would be of no use, and take memory.
 constexpr std::size_t sealed_bytes_max = 64 * 1024;
 
@@ -35,8 +34,7 @@ bool is_within(Bytes part, const std::string& whole) noexcept {
 Link::Link(LinkMemory& memory, LinkOptions options, const net::Destinations* destinations)
     : memory_(memory),
       sockets_(destinations != nullptr ? destinations->sockets() : engine::kernel_sockets()),
-      start_(std::make_unique<OpeningLink>(std::move(options), destinations)),
-      pending_(requests_at_first) {}
+      start_(std::make_unique<OpeningLink>(std::move(options), destinations)) {}
 
 Link::~Link() {
   if (is_open() && !send_failed_ && !full_ && socket_ >= 0) {
@@ -52,10 +50,21 @@ Link::~Link() {
 
 void Link::reserve(std::size_t requests) {
   const std::size_t wanted = machine_->pending() + requests;
-  if (wanted <= pending_.size()) return;
-  std::vector<protocol::Machine::Pending> larger(std::max(wanted, 2 * pending_.size()));
+  const std::size_t present = machine_->capacity();
+  if (wanted <= present) return;
+  std::vector<protocol::Machine::Pending> larger = std::exchange(memory_.pending, {});
+  if (larger.size() < wanted) larger.resize(std::max(wanted, 2 * present));
   machine_->move_to(larger);
   pending_.swap(larger);
+}
+
+// All requests are answered: the next link of the thread that needs much room has it.
+void Link::give_back_requests() noexcept {
+  machine_->move_to(first_pending_);
+  const bool is_spare =
+      pending_.size() > memory_.pending.size() && pending_.size() <= LinkMemory::spare_requests_max;
+  if (is_spare) pending_.swap(memory_.pending);
+  pending_ = {};
 }
 
 // ---- output
@@ -181,6 +190,7 @@ bool Link::receive_sealed() noexcept {
 }
 
 void Link::keep_unread() {
+  if (!pending_.empty() && machine_ && machine_->pending() == 0) give_back_requests();
   if (input_.empty()) {
     input_ = {};
     if (kept_.capacity() > std::string().capacity()) kept_ = std::string();

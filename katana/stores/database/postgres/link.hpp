@@ -27,6 +27,7 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -156,6 +157,7 @@ class Link {
   bool note_refused(const protocol::Report& report);
   bool may_try_in_clear(const protocol::Report& report) const noexcept;
   void note_setting(Bytes body) noexcept;
+  void give_back_requests() noexcept;
   bool read_socket(char* to, std::size_t room, std::size_t& count) noexcept;
   bool receive_sealed() noexcept;
   bool has_output() const noexcept;
@@ -166,7 +168,8 @@ class Link {
   engine::SocketCalls& sockets_;
   std::unique_ptr<OpeningLink> start_;  // null: it is open
   std::unique_ptr<LinkTls> tls_;        // null: in the clear
-  std::vector<protocol::Machine::Pending> pending_;
+  std::array<protocol::Machine::Pending, 8> first_pending_ = {};
+  std::vector<protocol::Machine::Pending> pending_;  // empty: first_pending_ has the requests
   std::optional<protocol::Machine> machine_;
   int socket_ = -1;
   bool connecting_ = false;  // the socket is not connected yet

@@ -15,6 +15,7 @@
 
 #include "katana/base/memory/block_pool.hpp"
 #include "katana/stores/database/postgres/protocol.hpp"
+#include "katana/wire/postgres/machine.hpp"
 
 namespace katana::database::postgres {
 
@@ -25,6 +26,8 @@ struct LinkMemory {
   static constexpr std::size_t plain_bytes = input_bytes + 32 * 1024;
   // A larger buffer for sending is not kept.
   static constexpr std::size_t spare_bytes_max = 64 * 1024;
+  // Room for more requests is not kept.
+  static constexpr std::size_t spare_requests_max = 4096;
 
   // Bytes as they were received.
   char* input_room() { return room(input, input_bytes); }
@@ -50,7 +53,9 @@ struct LinkMemory {
   std::unique_ptr<char[]> input = {};                   // of input_room()
   std::unique_ptr<char[]> plain = {};                   // of plain_room()
   std::vector<std::shared_ptr<BlockPool>> sealed = {};  // of blocks()
-  std::string output = {};              // empty, with room: for the next link that sends
+  std::string output = {};  // empty, with room: for the next link that sends
+  // Room for requests without an answer, for the next link that has many.
+  std::vector<protocol::Machine::Pending> pending = {};
   std::vector<Bytes> values = {};       // of the row that is read; NULL: without data
   std::vector<std::string> texts = {};  // of its columns: what decode() writes
 

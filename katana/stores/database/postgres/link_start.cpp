@@ -127,6 +127,7 @@ void Link::close() noexcept {
   if (socket_ >= 0) sockets_.close(std::exchange(socket_, -1));
   tls_.reset();
   machine_.reset();
+  pending_ = {};
   connecting_ = full_ = send_failed_ = may_have_more_ = false;
   facts_ = {};
   process_ = 0;
@@ -334,7 +335,7 @@ bool Link::answer() {
 
 bool Link::take_ready() {
   start_->phase = OpeningLink::Phase::asking;
-  machine_.emplace(pending_, limits);
+  machine_.emplace(first_pending_, limits);
   return is_wanted();
 }
 
