@@ -6,7 +6,7 @@
 namespace katana::tool::sql {
 namespace {
 
-constexpr std::array<std::pair<Storage, std::string_view>, 6> names = {
+constexpr std::array<std::pair<Storage, std::string_view>, 6> storage_names = {
     {{Storage::any, "any"},
      {Storage::integer, "integer"},
      {Storage::real, "real"},
@@ -17,11 +17,11 @@ constexpr std::array<std::pair<Storage, std::string_view>, 6> names = {
 }  // namespace
 
 std::string_view storage_name(Storage storage) noexcept {
-  return names[static_cast<std::size_t>(storage)].second;
+  return storage_names[static_cast<std::size_t>(storage)].second;
 }
 
 std::optional<Storage> storage_named(std::string_view name) noexcept {
-  for (const auto& [storage, its] : names) {
+  for (const auto& [storage, its] : storage_names) {
     if (its == name) return storage;
   }
   return std::nullopt;

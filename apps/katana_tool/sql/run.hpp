@@ -1,4 +1,4 @@
-// A run of the check: targets are read, their findings are printed, and the status of the process follows.
+// A run of the check: reads targets, prints their findings, and returns the status of the process.
 //
 // Owns       nothing.
 // Thread     one.

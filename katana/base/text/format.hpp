@@ -2,7 +2,8 @@
 //
 // fmt 9 defines what format_to() calls in fmt/format.h and does not say that its library has it
 // compiled, so each source that appends formatted text compiled the whole formatter again: two
-// seconds with g++ 12. Sources that call fmt::format_to() or fmt::format_to_n() include this header.
+// seconds with g++ 12. Sources that call fmt::format_to() or fmt::format_to_n() include this
+// header.
 #pragma once
 
 #include <fmt/core.h>
