@@ -247,16 +247,38 @@ TEST_F(QueueInPostgres, who_listens_is_told_by_the_commit) {
   EXPECT_EQ(run(listen()), "orders");
 }
 
-TEST_F(QueueInPostgres, the_migration_makes_the_table_that_the_queue_uses) {
+std::vector<database::Migration> bundled(bool has_second) {
+  std::vector<database::MigrationFile> files = JobQueue::migrations(1);
+  const auto added = JobQueue::trace_migrations(2);
+  if (has_second) files.insert(files.end(), added.begin(), added.end());
+  auto migrations = database::bundled_migrations(files);
+  EXPECT_TRUE(migrations) << migrations.error().describe();
+  return migrations ? *std::move(migrations) : std::vector<database::Migration>();
+}
+
+TEST_F(QueueInPostgres, the_migrations_make_the_table_that_the_queue_uses) {
   database::postgres::Options options = database::postgres::Cluster::shared().options();
-  auto files = database::bundled_migrations(JobQueue::migrations(1));
-  ASSERT_TRUE(files) << files.error().describe();
-  options.bundled = *std::move(files);
+  options.bundled = bundled(true);
   database::Database migrated = open(std::move(options));
   JobQueue queue(migrated, {.make_table = false});
   const Order order{1};
   const auto queued = run(queue.enqueue("orders", order));
   EXPECT_TRUE(queued) << queued.error().describe();
+}
+
+TEST_F(QueueInPostgres, the_second_migration_adds_its_column_to_a_recorded_first) {
+  database::postgres::Options options = database::postgres::Cluster::shared().options();
+  options.bundled = bundled(false);
+  (void)open(options);
+  options.bundled = bundled(true);
+  database::Database upgraded = open(options);
+  JobQueue queue(upgraded, {.make_table = false});
+  const Order order{1};
+  const auto queued = run(queue.enqueue("orders", order));
+  EXPECT_TRUE(queued) << queued.error().describe();
+  EXPECT_EQ(database::postgres::Cluster::shared().ask("SELECT count(*) FROM katana_migrations",
+                                                      options.database),
+            "2");
 }
 
 // The plan of a claim: the index, not the table.

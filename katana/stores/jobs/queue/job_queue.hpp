@@ -65,13 +65,13 @@ class JobQueue {
   JobQueue& operator=(const JobQueue&) = delete;
 
   // The migrations that make the table, for both databases, under this number of the program's
-  // migrations.
+  // migrations. Their text never changes. A program has trace_migrations() as well.
   static std::vector<database::MigrationFile> migrations(unsigned number) {
     return JobTable::migrations(number);
   }
 
-  // The migration that adds the column `trace` to a table of migrations() before version 0.3. Jobs
-  // cannot be queued without it.
+  // The migration that adds the column `trace` to the table of migrations(). Jobs cannot be queued
+  // without it.
   static std::vector<database::MigrationFile> trace_migrations(unsigned number) {
     return JobTable::trace_migrations(number);
   }

@@ -58,13 +58,14 @@ Timestamp wall_now() {
 
 constexpr std::int64_t us_of(Duration duration) noexcept { return duration.ns / 1000; }
 
-// Both dialects understand it, but for the key.
+// The table of version 0.2.0. Databases have recorded the checksum of the migration: its text never
+// changes. A new column is one more migration, as trace_migrations().
 constexpr const char* table_columns =
     "queue TEXT NOT NULL, state BIGINT NOT NULL, priority BIGINT NOT NULL, "
     "rank_us BIGINT NOT NULL, due_us BIGINT NOT NULL, until_us BIGINT NOT NULL, "
     "queued_us BIGINT NOT NULL, attempts BIGINT NOT NULL, fence BIGINT NOT NULL, "
     "job_key TEXT, key_lasts BIGINT NOT NULL, payload TEXT NOT NULL, failure TEXT NOT NULL, "
-    "worker TEXT NOT NULL, request_id TEXT NOT NULL, trace TEXT NOT NULL DEFAULT ''";
+    "worker TEXT NOT NULL, request_id TEXT NOT NULL";
 
 // The columns that an INSERT gives.
 #define KATANA_QUEUE_COLUMNS                                                                 \

@@ -89,9 +89,10 @@ class JobTable {
   // The database that the table was made with.
   database::Database& database() const noexcept { return database_; }
 
-  // The table for both databases, as migration `number` of a program that makes it itself.
+  // The table for both databases, as migration `number` of a program that makes it itself. It has no
+  // column `trace`: the text is that of version 0.2.0 for ever, since databases have its checksum.
   static std::vector<database::MigrationFile> migrations(unsigned number);
-  // The column `trace`, for a program whose own migration made the table before there was one.
+  // The column `trace` for that table, as a later migration.
   static std::vector<database::MigrationFile> trace_migrations(unsigned number);
   // Makes what is missing: the table, its indexes, a column. After a success further calls make no
   // statement.

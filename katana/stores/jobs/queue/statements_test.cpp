@@ -1,5 +1,7 @@
 // Tests of the statements that the queue sends, and of their failures, on a scripted database.
 #include "katana/stores/database/scripted_backend_test.hpp"
+#include "katana/stores/database/sqlite/folder_test.hpp"
+#include "katana/stores/database/sqlite/sqlite.hpp"
 #include "katana/stores/jobs/queue/queue_fixture_test.hpp"
 
 namespace katana::queue {
@@ -41,6 +43,12 @@ class QueueStatementsTest : public QueueTest {
       }
     };
     return run(Body::run(*scripted_, queue));
+  }
+  static std::vector<database::MigrationFile> all_migrations() {
+    std::vector<database::MigrationFile> files = JobTable::migrations(1);
+    const auto added = JobTable::trace_migrations(2);
+    files.insert(files.end(), added.begin(), added.end());
+    return files;
   }
   static database::Error away() { return {Kind::unavailable, "the database is away"}; }
 
@@ -106,7 +114,7 @@ TEST_F(QueueStatementsTest, a_table_that_cannot_be_made_is_an_error_with_the_nam
 }
 
 TEST_F(QueueStatementsTest, its_migration_makes_all_that_the_queue_needs) {
-  testing::TemporaryDatabase migrated(JobTable::migrations(1));
+  testing::TemporaryDatabase migrated(all_migrations());
   ASSERT_EQ(migrated.problem(), "");
   JobQueue queue(migrated.database(), {.make_table = false});
   const auto first = run(queue.enqueue_json("notes", "{}", {.key = "k"}));
@@ -124,24 +132,30 @@ TEST_F(QueueStatementsTest, its_migration_makes_all_that_the_queue_needs) {
   ASSERT_THAT(files, SizeIs(2));
   EXPECT_EQ(files[0].file, "0012_katana_queue_jobs.sqlite.sql");
   EXPECT_EQ(files[1].file, "0012_katana_queue_jobs.postgres.sql");
+  EXPECT_EQ(JobTable::trace_migrations(2)[0].file, "0002_katana_queue_jobs_trace.sql");
 }
 
-TEST_F(QueueStatementsTest, a_table_of_an_earlier_version_gets_its_column_by_a_migration) {
-  std::vector<database::MigrationFile> files = JobTable::migrations(1);
-  for (database::MigrationFile& each : files) {
-    constexpr std::string_view column = ", trace TEXT NOT NULL DEFAULT ''";
-    const std::size_t at = each.text.find(column);
-    ASSERT_NE(at, std::string::npos) << each.text;
-    each.text.erase(at, column.size());
-  }
-  const auto added = JobTable::trace_migrations(2);
-  files.insert(files.end(), added.begin(), added.end());
-  testing::TemporaryDatabase migrated(files);
-  ASSERT_EQ(migrated.problem(), "");
-  JobQueue queue(migrated.database(), {.make_table = false});
-  const auto queued = run(queue.enqueue_json("notes", "{}"));
-  ASSERT_TRUE(queued) << queued.error().describe();
-  EXPECT_EQ(added[0].file, "0002_katana_queue_jobs_trace.sql");
+// Databases of version 0.2.0 have recorded these checksums: another text is refused there.
+TEST_F(QueueStatementsTest, the_text_of_a_migration_that_was_published_never_changes) {
+  const auto files = JobTable::migrations(1);
+  ASSERT_THAT(files, SizeIs(2));
+  EXPECT_EQ(database::migration_checksum(files[0].text), "a9399d077a16cf55") << files[0].text;
+  EXPECT_EQ(database::migration_checksum(files[1].text), "a3307153b289996b") << files[1].text;
+}
+
+TEST_F(QueueStatementsTest, the_second_migration_adds_its_column_to_a_recorded_first) {
+  const database::sqlite::Folder folder;
+  const auto open = [&](const std::vector<database::MigrationFile>& files) {
+    auto bundled = database::bundled_migrations(files);
+    EXPECT_TRUE(bundled) << bundled.error().describe();
+    database::sqlite::Options options;
+    options.path = folder / "queue.db";
+    options.bundled = *std::move(bundled);
+    return database::sqlite::open(std::move(options));
+  };
+  ASSERT_TRUE(open(JobTable::migrations(1)));
+  const auto upgraded = open(all_migrations());
+  EXPECT_TRUE(upgraded) << upgraded.error().describe();
 }
 
 // ---- clocks and wakers
