@@ -28,8 +28,7 @@ inline constexpr ProblemType malformed_request{
 inline constexpr ProblemType malformed_body{
     .uri = "urn:katana:problem:malformed-body", .status = 400, .title = "Bad Request"};
 // A parameter of the path, query, headers, cookies or form is missing, unknown, or has a wrong
-// value. `errors` lists each with
-// its name.
+// value. `errors` lists each with its name.
 // Client: Correct the parameters that `errors` names.
 inline constexpr ProblemType invalid_parameter{
     .uri = "urn:katana:problem:invalid-parameter", .status = 400, .title = "Bad Request"};

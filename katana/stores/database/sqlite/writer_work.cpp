@@ -1,9 +1,9 @@
 // The writer's work on its thread: groups, transactions, and the file. See writer.hpp.
 #include <fmt/format.h>
 
-#include "katana/base/system/alarm.hpp"
-
 #include <algorithm>
+
+#include "katana/base/system/alarm.hpp"
 #include "katana/stores/database/sqlite/waiting.hpp"
 #include "katana/stores/database/sqlite/writer.hpp"
 
