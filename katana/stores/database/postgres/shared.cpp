@@ -157,7 +157,8 @@ void Shared::report_usable(Instant now) noexcept {
     poke_each();
   }
   if (usable_.exchange(true, std::memory_order_relaxed) || failed_at_ == never) return;
-  const Duration lasted = now - std::exchange(failed_at_, never);
+  // `now` is the time of a reactor's turn. The reactor that noted the failure may be ahead.
+  const Duration lasted = std::max(now - std::exchange(failed_at_, never), Duration());
   if (observer_) observer_({.where = where_, .lasted = lasted});
 }
 
