@@ -1,5 +1,6 @@
 #include "katana/openapi/validation/contract_routes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -55,6 +56,17 @@ paths:
         content:
           application/json: {schema: {type: object}}
           text/plain: {schema: {type: string}}
+      responses: {'204': {description: ok}}
+  /filters:
+    get:
+      operationId: listFilters
+      parameters:
+        - {name: list, in: query, schema: {type: array, items: {type: integer, minimum: 1}}}
+      responses: {'200': {description: ok}}
+    post:
+      operationId: addFilter
+      requestBody:
+        content: {application/json: {schema: {type: array, items: {type: integer, minimum: 1}}}}
       responses: {'204': {description: ok}}
 components:
   schemas:
@@ -140,6 +152,23 @@ TEST_F(ContractRoutesTest, parameters_that_do_not_fit_are_answered_with_400_and_
   EXPECT_TRUE(served.get("/items", fields).content().contains("header field 'X-Trace': does not"));
   EXPECT_TRUE(served.get("/items/7").content().contains("path parameter 'id': is no uuid"));
   EXPECT_EQ(calls_, 0);
+}
+
+TEST_F(ContractRoutesTest, mistakes_beyond_the_limit_are_counted) {
+  auto served = server();
+  const std::string many = "/filters?" + [] {
+    std::string query;
+    for (int number = 0; number < 20; ++number) query += fmt::format("list={}&", number - 100);
+    return query;
+  }();
+  const std::string refused(served.get(many).content());
+  EXPECT_TRUE(refused.contains("must be at least 1; and 4 more\",\"errors\":")) << refused;
+  EXPECT_TRUE(refused.contains(R"({"pointer":"/list/15","detail":"must be at least 1"}]})"))
+      << refused;
+  std::string list;
+  for (int number = 0; number < 20; ++number) list += number == 0 ? "0" : ",0";
+  const std::string content(served.post("/filters", "[" + list + "]").content());
+  EXPECT_TRUE(content.contains("4 more faults are left out")) << content;
 }
 
 TEST_F(ContractRoutesTest, content_of_another_type_is_415_with_every_type_that_is_accepted) {

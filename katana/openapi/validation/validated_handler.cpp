@@ -119,6 +119,7 @@ Reply parameter_refusal_of(const Violations& violations) {
     append_pointer(pointer, each.name);
     findings.add(pointer + each.pointer, each.words);
   }
+  if (violations.left_out() != 0) detail += fmt::format("; and {} more", violations.left_out());
   return katana::detail::fault_problem(problem_types::invalid_parameter, detail, findings);
 }
 
@@ -141,6 +142,7 @@ Reply refusal_of(const ContractOperation& operation, const Violations& violation
     findings.set_malformed(first.words);
   } else {
     for (const Violation& each : violations.list()) findings.add(each.pointer, each.words);
+    for (std::size_t count = violations.left_out(); count != 0; --count) findings.add({}, {});
   }
   return std::move(katana::detail::refuse_content(findings).reply);
 }
