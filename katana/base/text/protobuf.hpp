@@ -130,11 +130,13 @@ class ProtobufReader {
     std::uint64_t tag = 0;
     is_good_ = take_varint(tag) && (tag >> 3) != 0 && take_value(tag & 7);
     number_ = static_cast<std::uint32_t>(tag >> 3);
+    type_ = tag & 7;
     return is_good_;
   }
   std::uint32_t number() const noexcept { return number_; }
   std::uint64_t value() const noexcept { return value_; }   // of a varint; else 0
   Bytes bytes() const noexcept { return bytes_; }           // of a field with a length; else empty
+  bool has_length() const noexcept { return type_ == 2; }   // as bytes and packed fields have
   std::size_t rest() const noexcept { return in_.size(); }  // bytes behind the field
   bool is_good() const noexcept { return is_good_; }
 
@@ -171,6 +173,7 @@ class ProtobufReader {
   Bytes in_;
   Bytes bytes_;
   std::uint64_t value_ = 0;
+  std::uint64_t type_ = 0;
   std::uint32_t number_ = 0;
   bool is_good_ = true;
 };

@@ -115,7 +115,9 @@ Bytes build_id_in(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t bias)
 
 }  // namespace
 
-void prepare_unwinder() noexcept {
+namespace {
+
+void prepare_once() noexcept {
   const ssize_t count = ::readlink("/proc/self/exe", program_path.data(), program_path.size() - 1);
   if (count < 0) program_path[0] = '\0';
   // The first call binds symbols and fills tables.
@@ -129,6 +131,13 @@ void prepare_unwinder() noexcept {
   Module module;
   (void)find_module(reinterpret_cast<std::uintptr_t>(&prepare_unwinder), module);
   (void)guarded([](void*) {}, nullptr);
+}
+
+}  // namespace
+
+// Once: another thread may read the path of the program.
+void prepare_unwinder() noexcept {
+  [[maybe_unused]] static const bool prepared = (prepare_once(), true);
 }
 
 void capture_stack(Stack& stack, void* context) noexcept {

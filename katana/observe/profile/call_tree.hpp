@@ -4,7 +4,8 @@
 // Owns       its nodes.
 // Thread     a value.
 // Allocates  freely.
-// Fails      never. Deeper calls than depth_max are left out.
+// Fails      never. Deeper calls than depth_max are left out, and those of the rarest stacks when
+//            there are nodes_max. Their time is then that of their caller.
 // Invariant  the time of a node is at least that of its children together.
 #pragma once
 
@@ -17,6 +18,7 @@
 
 namespace katana::profile {
 
+inline constexpr std::size_t nodes_max = 100'000;
 inline constexpr std::size_t depth_max = 512;  // of inlined functions together with their calls
 
 class CallTree {
@@ -39,6 +41,8 @@ class CallTree {
   std::size_t depth_ = 0;
 };
 
+// The stacks of the profile, for outputs that have no room for all of them.
+std::vector<const Found*> most_frequent_first(const Profile& profile);
 // The first name of a stack: its route, or "(no route)".
 std::string route_name_of(const Labels& labels);
 

@@ -3,7 +3,9 @@
 #include <link.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "katana/observe/crash/stack.hpp"
@@ -23,33 +25,45 @@ std::string hex_of(Bytes bytes) {
   return text;
 }
 
+// Room for modules, which is allocated before: the callback runs under the lock of the dynamic
+// linker, and must not wait for that of the heap.
+struct ModuleRoom {
+  std::vector<Module> modules;
+  std::size_t count = 0;  // of all modules, with those that found no room
+};
+
+int add_module(dl_phdr_info* info, std::size_t, void* given) {
+  auto& room = *static_cast<ModuleRoom*>(given);
+  for (int index = 0; index < info->dlpi_phnum; ++index) {
+    const ElfW(Phdr)& part = info->dlpi_phdr[index];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    if (room.count++ >= room.modules.size()) continue;
+    const ElfW(Addr) into_page = part.p_vaddr % 4096;
+    Module& module = room.modules[room.count - 1];
+    module.begin = info->dlpi_addr + part.p_vaddr - into_page;
+    module.end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
+    module.file_offset = part.p_offset - into_page;
+    module.bias = info->dlpi_addr;
+  }
+  return 0;
+}
+
 // The executable memory of all loaded files, the program's first.
 std::vector<Module> loaded_modules() {
-  std::vector<Module> modules;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* given) {
-        auto& all = *static_cast<std::vector<Module>*>(given);
-        for (int index = 0; index < info->dlpi_phnum; ++index) {
-          const ElfW(Phdr)& part = info->dlpi_phdr[index];
-          if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-          const ElfW(Addr) into_page = part.p_vaddr % 4096;
-          Module module;
-          module.begin = info->dlpi_addr + part.p_vaddr - into_page;
-          module.end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
-          module.file_offset = part.p_offset - into_page;
-          module.bias = info->dlpi_addr;
-          all.push_back(module);
-        }
-        return 0;
-      },
-      &modules);
-  for (Module& module : modules) {
+  ModuleRoom room;
+  do {
+    room.modules.resize(room.count + 16);
+    room.count = 0;
+    ::dl_iterate_phdr(add_module, &room);
+  } while (room.count > room.modules.size());
+  room.modules.resize(room.count);
+  for (Module& module : room.modules) {
     crash::Module known;
     if (!crash::find_module(module.begin, known)) continue;
     module.path = std::string(known.path);
     module.build_id = hex_of(known.build_id);
   }
-  return modules;
+  return std::move(room.modules);
 }
 
 // Gives the places and modules of a profile their indices. The program is the first module, as
@@ -81,29 +95,42 @@ class Places {
   std::map<std::uint64_t, std::size_t> places_, modules_;
 };
 
-template <class T>
-void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+constexpr std::size_t names_max = 4096;  // of threads, which may begin and end quickly
+// Of a node of a map, with its pointers, its hash and the heap's own words.
+constexpr std::size_t node_bytes = 64;
+
+std::size_t heap_bytes_of(const std::string& text) {
+  return text.capacity() > std::string().capacity() ? text.capacity() + 1 : 0;
 }
 
-// Everything that distinguishes a sample.
-std::string key_of(pid_t thread, const Sample& sample) {
-  std::string key;
-  append(key, thread);
-  for (const Bytes text : {sample.route.text(), sample.request.text(), sample.trace.text()}) {
-    append(key, text.size());
-    key += text;
-  }
-  for (std::size_t index = 0; index < sample.stack.count; ++index) {
-    append(key, sample.stack.addresses[index]);
-  }
-  return key;
+std::size_t heap_bytes_of(const Labels& labels) {
+  return heap_bytes_of(labels.thread) + heap_bytes_of(labels.route) +
+         heap_bytes_of(labels.request) + heap_bytes_of(labels.trace);
+}
+
+std::size_t joined(std::size_t hash, std::size_t next) noexcept {
+  return (hash ^ next) * 0x9e3779b97f4a7c15u + (hash >> 29);
 }
 
 }  // namespace
 
+std::size_t Collector::Hash::operator()(const Addresses& addresses) const noexcept {
+  std::size_t hash = addresses.size();
+  for (const std::uintptr_t each : addresses) hash = joined(hash, each);
+  return hash;
+}
+
+std::size_t Collector::Hash::operator()(const Labels& labels) const noexcept {
+  std::size_t hash = 0;
+  for (const std::string* each : {&labels.thread, &labels.route, &labels.request, &labels.trace}) {
+    hash = joined(hash, std::hash<std::string>()(*each));
+  }
+  return hash;
+}
+
 // Asked when the thread is first seen: its name is gone when it has ended.
 const std::string& Collector::name_of(pid_t thread) {
+  if (names_.size() == names_max) names_.clear();
   const auto [entry, is_new] = names_.try_emplace(thread);
   if (is_new) {
     char name[16];
@@ -113,17 +140,33 @@ const std::string& Collector::name_of(pid_t thread) {
 }
 
 void Collector::add(pid_t thread, const Sample& sample) {
-  std::string key = key_of(thread, sample);
-  auto entry = entries_.find(key);
-  if (entry == entries_.end()) {
-    if (entries_.size() == stacks_max) {
-      lost_ += sample.periods;
+  const auto begin = sample.stack.addresses.begin();
+  const Addresses addresses(begin, begin + static_cast<std::ptrdiff_t>(sample.stack.count));
+  const Labels labels = {.thread = name_of(thread),
+                         .route = std::string(sample.route.text()),
+                         .request = std::string(sample.request.text()),
+                         .trace = std::string(sample.trace.text())};
+  const auto stack = stacks_.find(addresses);
+  const auto known = labels_.find(labels);
+  if (stack != stacks_.end() && known != labels_.end()) {
+    const auto pair = counts_.find({&*stack, &*known});
+    if (pair != counts_.end()) {
+      pair->second += sample.periods;
       return;
     }
-    (void)name_of(thread);
-    entry = entries_.try_emplace(std::move(key), Entry{sample, thread, 0}).first;
   }
-  entry->second.count += sample.periods;
+  // The profile has the places and the labels of each pair.
+  const std::size_t stack_bytes = addresses.size() * sizeof(std::uintptr_t);
+  std::size_t more =
+      node_bytes + sizeof(Pair) + sizeof(Found) + stack_bytes + heap_bytes_of(labels);
+  if (stack == stacks_.end()) more += node_bytes + sizeof(Addresses) + stack_bytes;
+  if (known == labels_.end()) more += node_bytes + sizeof(Labels) + heap_bytes_of(labels);
+  if (more > bytes_max_ - bytes_) {
+    lost_ += sample.periods;
+    return;
+  }
+  bytes_ += more;
+  counts_[{&*stacks_.insert(addresses).first, &*labels_.insert(labels).first}] += sample.periods;
 }
 
 Profile Collector::profile(Kind kind, std::uint64_t lost) const {
@@ -131,18 +174,17 @@ Profile Collector::profile(Kind kind, std::uint64_t lost) const {
   profile.kind = kind;
   profile.period_ns = period_.ns;
   profile.lost = lost + lost_;
+  profile.found.reserve(counts_.size());
   Places places(profile);
-  for (const auto& [key, entry] : entries_) {
+  for (const auto& [pair, count] : counts_) {
     Found found;
-    for (std::size_t index = 0; index < entry.sample.stack.count; ++index) {
-      found.places.push_back(places.index_of(entry.sample.stack.addresses[index]));
+    found.places.reserve(pair.stack->size());
+    for (const std::uintptr_t address : *pair.stack) {
+      found.places.push_back(places.index_of(address));
     }
-    found.labels = {.thread = names_.at(entry.thread),
-                    .route = std::string(entry.sample.route.text()),
-                    .request = std::string(entry.sample.request.text()),
-                    .trace = std::string(entry.sample.trace.text())};
-    found.count = entry.count;
-    found.ns = entry.count * period_.ns;
+    found.labels = *pair.labels;
+    found.count = count;
+    found.ns = count * period_.ns;
     profile.found.push_back(std::move(found));
   }
   return profile;

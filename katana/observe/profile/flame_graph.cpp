@@ -147,6 +147,9 @@ std::string facts_of(const Profile& profile, std::size_t left_out) {
       fmt::format("{}, {} long: {} in {} samples", utc_text(profile.began_ns),
                   time_text(profile.took_ns), time_text(profile.total_ns()), profile.samples());
   if (profile.lost != 0) text += fmt::format(", {} samples lost", profile.lost);
+  if (profile.threads_left_out != 0) {
+    text += fmt::format(", {} threads left out", profile.threads_left_out);
+  }
   if (left_out != 0) text += fmt::format(", {} small boxes left out", left_out);
   return text;
 }

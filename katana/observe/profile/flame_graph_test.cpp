@@ -54,6 +54,21 @@ TEST(FlameGraph, leaves_out_boxes_that_are_too_small_to_see) {
   EXPECT_THAT(flame_graph_page(profile), HasSubstr("2 small boxes left out"));
 }
 
+TEST(CallTree, leaves_the_rarest_stacks_out_when_it_is_full) {
+  Profile profile;
+  for (std::size_t number = 0; number < nodes_max; ++number) {
+    profile.places.push_back({number, no_module, {}});
+    profile.found.push_back({{number}, {}, 1, 1});
+  }
+  profile.places.push_back({nodes_max, no_module, {}});
+  profile.found.push_back({{nodes_max}, {}, 2, 2});
+  const CallTree tree(profile);
+  ASSERT_EQ(tree.nodes().size(), nodes_max);
+  EXPECT_EQ(tree.nodes()[2].name, "0x186a0");  // 100,000: the most frequent
+  EXPECT_EQ(tree.nodes()[0].ns, static_cast<std::int64_t>(nodes_max) + 2);
+  EXPECT_EQ(tree.nodes()[1].own_ns, 3) << "of those that found no room";
+}
+
 TEST(CallTree, has_in_a_node_the_time_of_its_calls_and_its_own) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     const CallTree tree(random_profile(seed));

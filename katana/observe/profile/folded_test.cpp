@@ -20,6 +20,13 @@ TEST(Folded, counts_a_stack_of_two_threads_or_requests_once) {
   EXPECT_NE(to_folded(profile).find("GET /notes;main;serve;parse 8\n"), std::string::npos);
 }
 
+TEST(Folded, has_a_line_for_what_has_no_room) {
+  EXPECT_EQ(to_folded_within(small_profile(), 45),
+            "(no route);0x33 2\n"
+            "GET /notes;(left out) 1\n"
+            "GET /notes;main;serve;parse 3\n");
+}
+
 TEST(Folded, has_no_name_that_makes_another_frame_or_line) {
   Profile profile = small_profile();
   profile.places[1].lines[0].function = "f(int;\nGET /x;y 9)";

@@ -20,7 +20,7 @@ constexpr std::int64_t sum_max = std::numeric_limits<std::int64_t>::max();
 // The numbers of a repeated field, packed or not.
 bool take_numbers(const ProtobufReader& field, std::vector<std::uint64_t>& numbers) {
   Bytes rest = field.bytes();
-  if (rest.empty()) {
+  if (!field.has_length()) {
     numbers.push_back(field.value());
     return true;
   }
@@ -188,6 +188,9 @@ class PprofReader {
       if (!text(index, comment)) return false;
       if (comment.starts_with("program ")) profile_.program = comment.substr(8);
       if (comment.starts_with("lost ")) read_number(comment, 5, 10, profile_.lost);
+      if (comment.starts_with("threads_left_out ")) {
+        read_number(comment, 17, 10, profile_.threads_left_out);
+      }
       if (!comment.starts_with("bias ")) continue;
       std::uint64_t id = 0, bias = 0;
       const std::size_t second = comment.find(" 0x", 5);

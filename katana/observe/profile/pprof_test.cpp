@@ -69,6 +69,22 @@ TEST(Pprof, has_the_fields_and_units_of_the_format) {
   EXPECT_EQ(texts.at(number_in(message, 14)), "cpu");
 }
 
+// An empty packed field has no number; before, it had the number 0.
+TEST(Pprof, with_an_empty_list_of_places_is_read) {
+  Profile profile = small_profile();
+  profile.found[0].places.clear();
+  std::string message = to_pprof(profile);
+  ProtobufWriter out(message);
+  const std::size_t sample = out.begin(2);
+  out.string(1, "", true);
+  out.string(2, std::string("\x01\x02"));
+  out.end(sample);
+  const auto read = from_pprof(message);
+  ASSERT_TRUE(read) << read.error().describe();
+  EXPECT_TRUE(read->found.back().places.empty());
+  EXPECT_EQ(read->found.back().count, 1);
+}
+
 TEST(Pprof, that_is_written_is_read_as_it_was) {
   EXPECT_EQ(from_pprof(to_pprof(small_profile())).value(), small_profile());
   for (unsigned seed = 0; seed < 2000; ++seed) {

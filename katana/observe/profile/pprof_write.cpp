@@ -136,6 +136,9 @@ class PprofWriter {
     std::vector<std::string> comments;
     if (!profile_.program.empty()) comments.push_back("program " + profile_.program);
     if (profile_.lost != 0) comments.push_back(fmt::format("lost {}", profile_.lost));
+    if (profile_.threads_left_out != 0) {
+      comments.push_back(fmt::format("threads_left_out {}", profile_.threads_left_out));
+    }
     for (std::size_t index = 0; index < profile_.modules.size(); ++index) {
       const std::uint64_t bias = profile_.modules[index].bias;
       if (bias != 0) comments.push_back(fmt::format("bias {} 0x{:x}", index + 1, bias));

@@ -78,12 +78,14 @@ enum class Kind : std::uint8_t {
 };
 
 struct Profile {
-  Kind kind = Kind::cpu;        // what its times are
-  std::string program;          // its name; empty: not known
-  std::int64_t began_ns = 0;    // since 1970
-  std::int64_t took_ns = 0;     // of the profile
-  std::int64_t period_ns = 0;   // between two samples
-  std::uint64_t lost = 0;       // samples without room
+  Kind kind = Kind::cpu;       // what its times are
+  std::string program;         // its name; empty: not known
+  std::int64_t began_ns = 0;   // since 1970
+  std::int64_t took_ns = 0;    // of the profile
+  std::int64_t period_ns = 0;  // between two samples
+  std::uint64_t lost = 0;      // samples without room
+  // Threads that were not sampled: there were too many, or the kernel refused a timer.
+  std::uint64_t threads_left_out = 0;
   std::vector<Module> modules;  // the program first
   std::vector<Place> places;    // each address once
   std::vector<Found> found;     // in no order

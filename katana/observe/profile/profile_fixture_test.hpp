@@ -49,6 +49,7 @@ inline Profile random_profile(unsigned seed) {
   profile.took_ns = static_cast<std::int64_t>(number());
   profile.period_ns = static_cast<std::int64_t>(number());
   profile.lost = number();
+  profile.threads_left_out = number();
   for (std::size_t left = below(4); left > 0; --left) {
     profile.modules.push_back({number(), number(), number(), number(), text(), text()});
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <new>
 
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/system/quiet_thread.hpp"
@@ -16,6 +17,12 @@ namespace katana::profile {
 
 // One profile. Its thread and its Run share it.
 struct detail::RunState {
+  enum class End : std::uint8_t {
+    in_time,    // after its length
+    now,        // with what it has
+    abandoned,  // without a result
+  };
+
   RunState(ProfileOptions given, std::int64_t now_ns)
       : options(std::move(given)), began_ns(now_ns) {}
 
@@ -23,24 +30,40 @@ struct detail::RunState {
   const std::int64_t began_ns;  // since 1970
   std::mutex mutex;             // of the members below
   std::condition_variable told;
-  bool is_ending = false;
-  bool is_done = false;
-  Result<std::string> result = std::string();
+  End end = End::in_time;
+  bool is_done = false;  // its thread does nothing more
+  // Made before: there may be no memory for an error either.
+  Result<std::string> result = fail(Code::resource_exhausted, "profile: there is no memory for it");
 
-  void end_now() noexcept {
+  void end_as(End how) noexcept {
     const std::lock_guard lock(mutex);
-    is_ending = true;
+    end = std::max(end, how);
     told.notify_all();
+  }
+  bool is_abandoned() {
+    const std::lock_guard lock(mutex);
+    return end == End::abandoned;
   }
   // False: the profile is to end.
   bool wait(Duration at_most) {
     std::unique_lock lock(mutex);
-    return !told.wait_for(lock, std::chrono::nanoseconds(at_most.ns), [this] { return is_ending; });
+    return !told.wait_for(lock, std::chrono::nanoseconds(at_most.ns),
+                          [this] { return end != End::in_time; });
   }
-  void finish(Result<std::string> with) {
+  void set(Result<std::string> with) noexcept {
     const std::lock_guard lock(mutex);
-    result = std::move(with);
+    std::swap(result, with);
+  }
+  void finish() noexcept {
+    const std::lock_guard lock(mutex);
+    if (end == End::abandoned) result = std::string();
     is_done = true;
+  }
+  void abandon() noexcept {
+    Result<std::string> dropped = std::string();
+    end_as(End::abandoned);
+    const std::lock_guard lock(mutex);
+    if (is_done) std::swap(result, dropped);
   }
 };
 
@@ -55,7 +78,8 @@ std::int64_t now_ns() {
       .count();
 }
 
-Result<Profile> make_profile(detail::RunState& state, const std::string& program) {
+// Null: its Run was destroyed.
+Result<std::unique_ptr<Profile>> make_profile(detail::RunState& state, const std::string& program) {
   const Instant begin = monotonic_now();
   const Instant end = begin + state.options.length;
   auto sampler = ThreadSampler::start(state.options.hertz);
@@ -64,32 +88,46 @@ Result<Profile> make_profile(detail::RunState& state, const std::string& program
   const auto add = [&](pid_t thread, const Sample& sample) { collector.add(thread, sample); };
   for (Instant now = begin; now < end; now = monotonic_now()) {
     if (!state.wait(std::min(take_interval, end - now))) break;
-    if (auto watched = (*sampler)->watch_threads(); !watched) {
-      return std::unexpected(watched.error());
-    }
+    (*sampler)->watch_threads();
     (*sampler)->take(add);
   }
   (*sampler)->take(add);
-  Profile profile = collector.profile(Kind::cpu, (*sampler)->lost());
-  profile.program = program;
-  profile.began_ns = state.began_ns;
-  profile.took_ns = (monotonic_now() - begin).ns;
+  if (state.is_abandoned()) return nullptr;
+  const std::uint64_t lost = (*sampler)->lost();
+  const std::size_t left_out = (*sampler)->left_out();
+  sampler->reset();  // no thread is interrupted while the profile is put together
+  auto profile = std::make_unique<Profile>(collector.profile(Kind::cpu, lost));
+  profile->threads_left_out = left_out;
+  profile->program = program;
+  profile->began_ns = state.began_ns;
+  profile->took_ns = (monotonic_now() - begin).ns;
   return profile;
 }
 
-void run_profile(detail::RunState& state, const std::string& program) {
+void try_profile(detail::RunState& state, const std::string& program) {
+  const auto profile = make_profile(state, program);
+  if (!profile) return state.set(std::unexpected(profile.error()));
+  if (*profile != nullptr) state.set(state.options.write(**profile));
+}
+
+void run_profile(detail::RunState& state, const std::string& program) noexcept {
   try {
-    const auto profile = make_profile(state, program);
-    if (!profile) return state.finish(std::unexpected(profile.error()));
-    state.finish(state.options.write(*profile));
-  } catch (const std::exception& error) {
-    state.finish(fail(Code::internal, std::string("profile: ") + error.what()));
+    try {
+      try_profile(state, program);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      state.set(fail(Code::internal, std::string("profile: ") + error.what()));
+    }
+  } catch (const std::bad_alloc&) {
+    // The state has the error already.
   }
+  state.finish();
 }
 
 }  // namespace
 
-Run::~Run() { state_->end_now(); }
+Run::~Run() { state_->abandon(); }
 
 bool Run::is_done() const noexcept {
   const std::lock_guard lock(state_->mutex);
@@ -101,40 +139,53 @@ Result<std::string> Run::take() {
   return std::move(state_->result);
 }
 
+Profiler::Profiler(std::string program) : program_(std::move(program)) {
+  CPU_ZERO(&cpus_);  // setting it then fails
+  (void)::sched_getaffinity(0, sizeof cpus_, &cpus_);
+}
+
 Profiler::~Profiler() {
-  end_now();
+  close();
   if (thread_.joinable()) thread_.join();
 }
 
 Result<std::unique_ptr<Run>> Profiler::begin(ProfileOptions options) {
   const std::lock_guard lock(mutex_);
+  if (is_closed_) return fail(Code::cancelled, "the program is about to stop");
   if (present_ != nullptr) {
     const std::lock_guard present(present_->mutex);
-    if (!present_->is_done && !present_->is_ending) {
-      return fail(Code::already_exists, "another profile is being made");
-    }
+    if (!present_->is_done) return fail(Code::already_exists, "another profile is being made");
   }
-  if (thread_.joinable()) thread_.join();  // it ends, or has ended
+  if (thread_.joinable()) thread_.join();  // it does nothing more
   auto state = std::make_shared<detail::RunState>(std::move(options), now_ns());
-  thread_ = quiet_thread([state, program = program_] {
+  auto run = std::make_unique<Run>(state);
+  thread_ = quiet_thread([state, program = program_, cpus = cpus_] {
     (void)::pthread_setname_np(::pthread_self(), "katana-profile");
+    // The reactor that began this thread may be bound to a CPU.
+    (void)::sched_setaffinity(0, sizeof cpus, &cpus);
     run_profile(*state, program);
   });
-  present_ = state;
-  return std::make_unique<Run>(std::move(state));
+  present_ = std::move(state);
+  return run;
 }
 
 std::optional<std::int64_t> Profiler::ends_at_ns() {
   const std::lock_guard lock(mutex_);
   if (present_ == nullptr) return std::nullopt;
   const std::lock_guard present(present_->mutex);
-  if (present_->is_done || present_->is_ending) return std::nullopt;
+  if (present_->is_done || present_->end != detail::RunState::End::in_time) return std::nullopt;
   return present_->began_ns + present_->options.length.ns;
 }
 
 void Profiler::end_now() noexcept {
   const std::lock_guard lock(mutex_);
-  if (present_ != nullptr) present_->end_now();
+  if (present_ != nullptr) present_->end_as(detail::RunState::End::now);
+}
+
+void Profiler::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  if (present_ != nullptr) present_->end_as(detail::RunState::End::now);
 }
 
 }  // namespace katana::profile

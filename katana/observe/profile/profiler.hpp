@@ -8,9 +8,13 @@
 // Owns       the thread of the present profile.
 // Thread     any.
 // Allocates  during a profile. Without one it has neither a thread nor a timer.
-// Fails      begin(): already_exists, or as std::thread. take(): as ThreadSampler::start().
-// Invariant  at most one profile is made at a time. Destroying its Run ends it at once.
+// Fails      begin(): already_exists while the thread of another profile runs, cancelled after
+//            close(), or as std::thread. take(): as ThreadSampler::start(), or no memory.
+// Invariant  at most one profile is made at a time. Destroying its Run drops its result. Only the
+//            destructor waits for a profile.
 #pragma once
+
+#include <sched.h>
 
 #include <cstdint>
 #include <functional>
@@ -39,7 +43,7 @@ namespace detail {
 struct RunState;
 }
 
-// A profile that is being made. Destroying it ends the profile.
+// A profile that is being made. Destroying it ends the profile, which is then not written.
 class Run {
  public:
   explicit Run(std::shared_ptr<detail::RunState> state) noexcept : state_(std::move(state)) {}
@@ -58,21 +62,26 @@ class Run {
 
 class Profiler {
  public:
-  // `program`: its name, for the profiles.
-  explicit Profiler(std::string program) : program_(std::move(program)) {}
+  // `program`: its name, for the profiles. Their thread may use the CPUs of the calling thread.
+  explicit Profiler(std::string program);
   ~Profiler();
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
   Result<std::unique_ptr<Run>> begin(ProfileOptions options);
-  // The end of the present profile, in nanoseconds since 1970; none: there is no profile.
+  // The end of the present profile, in nanoseconds since 1970. None: there is no profile, or it has
+  // ended and is not written yet.
   std::optional<std::int64_t> ends_at_ns();
-  // Ends the present profile now. Its result has what was found so far.
+  // Ends the present profile now, and does not wait for it. Its result has what was found so far.
   void end_now() noexcept;
+  // As end_now(), and no other profile begins.
+  void close() noexcept;
 
  private:
   const std::string program_;
-  std::mutex mutex_;  // of the members below
+  cpu_set_t cpus_;    // of the thread that made it; empty: not known
+  std::mutex mutex_;  // of the members below; nothing waits while it is held
+  bool is_closed_ = false;
   std::shared_ptr<detail::RunState> present_;
   std::thread thread_;
 };

@@ -13,7 +13,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 #include "katana/base/text/bytes.hpp"
 #include "katana/observe/crash/stack.hpp"
@@ -46,14 +48,19 @@ struct Sample {
 
 class SampleRing {
  public:
-  explicit SampleRing(std::size_t capacity) : samples_(capacity) {}
+  // The memory is not written: pages that no sample uses cost nothing.
+  explicit SampleRing(std::size_t capacity)
+      : capacity_(capacity), samples_(std::allocator<Sample>().allocate(capacity)) {}
+  ~SampleRing() { std::allocator<Sample>().deallocate(samples_, capacity_); }
+  SampleRing(const SampleRing&) = delete;
+  SampleRing& operator=(const SampleRing&) = delete;
 
   // The place of the next sample, which commit() then publishes. Null: there is none.
   Sample* reserve() noexcept {
     const std::size_t end = end_.load(std::memory_order_relaxed);
     // Acquire: the reader has read what is written over.
-    if (end - begin_.load(std::memory_order_acquire) == samples_.size()) return nullptr;
-    return &samples_[end % samples_.size()];
+    if (end - begin_.load(std::memory_order_acquire) == capacity_) return nullptr;
+    return ::new (&samples_[end % capacity_]) Sample;
   }
   void commit() noexcept {
     // Release: the reader finds the sample whole.
@@ -64,7 +71,7 @@ class SampleRing {
   const Sample* next() const noexcept {
     const std::size_t begin = begin_.load(std::memory_order_relaxed);
     if (begin == end_.load(std::memory_order_acquire)) return nullptr;
-    return &samples_[begin % samples_.size()];
+    return &samples_[begin % capacity_];
   }
   // REQUIRES that next() gave a sample.
   void pop() noexcept {
@@ -72,7 +79,10 @@ class SampleRing {
   }
 
  private:
-  std::vector<Sample> samples_;
+  static_assert(std::is_trivially_destructible_v<Sample>);
+
+  const std::size_t capacity_;
+  Sample* const samples_;
   std::atomic<std::size_t> begin_{0};
   std::atomic<std::size_t> end_{0};
 };

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <system_error>
 #include <thread>
@@ -21,12 +23,14 @@
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/observe/crash/crash.hpp"
 #include "katana/observe/crash/thread_stacks.hpp"
+#include "katana/observe/profile/retired.hpp"
 
 namespace katana::profile {
 namespace {
 
 constexpr std::size_t ring_size_min = 16;
 constexpr Duration handler_wait_max = seconds(1);
+constexpr Duration handler_look_interval = milliseconds(1);
 
 // The clock of a thread's CPU time, as pthread_getcpuclockid() makes it of a pthread_t.
 clockid_t cpu_clock_of(pid_t thread) noexcept {
@@ -60,9 +64,11 @@ std::vector<pid_t> threads_of_process() {
     const auto [rest, error] = std::from_chars(entry->d_name, end, thread);
     if (error == std::errc() && rest == end) threads.push_back(thread);
   }
-  std::ranges::sort(threads);
   return threads;
 }
+
+// A list of /proc is not taken at one moment: it may miss a thread that lives.
+bool lives(pid_t thread) noexcept { return ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0; }
 
 Error failed(Bytes what, int number) {
   return {Code::unsupported,
@@ -102,7 +108,7 @@ struct ThreadSampler::Session {
   void on_sample(const siginfo_t& info, void* context) noexcept {
     const auto value = static_cast<std::uint32_t>(info.si_value.sival_int);
     if (value >> place_bits != number) return;
-    Watched* const watched = threads[value % threads_max].load(std::memory_order_acquire);
+    Watched* const watched = threads[value % threads_max].load();
     if (watched == nullptr || watched->thread != ::gettid()) return;
     if (Sample* const sample = watched->ring.reserve()) {
       fill(*sample, info, context);
@@ -115,7 +121,9 @@ struct ThreadSampler::Session {
 
   static void wait_for_handlers(Session* session) noexcept {
     const Instant end = monotonic_now() + handler_wait_max;
-    while (handlers.load() != 0 && monotonic_now() < end) std::this_thread::yield();
+    while (handlers.load() != 0 && monotonic_now() < end) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(handler_look_interval.ns));
+    }
     // A thread that stands within its handler, as under a debugger, keeps the memory.
     if (handlers.load() == 0) delete session;
   }
@@ -124,9 +132,18 @@ struct ThreadSampler::Session {
     for (std::atomic<Watched*>& each : threads) delete each.load();
   }
 
+  // Ends the samples of a place. A handler may still use them.
+  void retire(std::atomic<Watched*>& place) {
+    const Watched* const watched = place.load();
+    retired.take(place);
+    ::timer_delete(watched->timer);
+    lost_before += watched->lost.load(std::memory_order_relaxed);
+  }
+
   const std::uint32_t number = ++last_number & ((1u << (32 - place_bits)) - 1);
   const pid_t own = ::gettid();
   std::array<std::atomic<Watched*>, threads_max> threads{};
+  Retired<Watched> retired;
   std::uint64_t lost_before = 0;  // of threads that have ended
 };
 
@@ -153,7 +170,9 @@ Result<std::unique_ptr<ThreadSampler>> ThreadSampler::start(unsigned hertz) {
     return fail(Code::already_exists, "profile: another one is being made");
   }
   crash::set_on_timer(&Session::on_timer);
-  if (auto watched = sampler->watch_threads(); !watched) return std::unexpected(watched.error());
+  if (auto watched = sampler->watch_all(threads_of_process()); !watched) {
+    return std::unexpected(watched.error());
+  }
   return sampler;
 }
 
@@ -169,7 +188,9 @@ ThreadSampler::~ThreadSampler() {
 Result<void> ThreadSampler::watch(pid_t thread) {
   const auto free =
       std::ranges::find(session_->threads, nullptr, [](const auto& each) { return each.load(); });
-  if (free == session_->threads.end()) return {};
+  if (free == session_->threads.end()) {
+    return fail(Code::resource_exhausted, "profile: too many threads");
+  }
   auto watched = std::make_unique<Session::Watched>(thread, ring_size_);
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -183,31 +204,41 @@ Result<void> ThreadSampler::watch(pid_t thread) {
     return errno == EINVAL ? Result<void>{} : std::unexpected(failed("timer_create", errno));
   }
   const timer_t timer = watched->timer;
-  free->store(watched.release(), std::memory_order_release);
+  free->store(watched.release());
   itimerspec every{};
   every.it_interval = {period_.ns / 1'000'000'000, period_.ns % 1'000'000'000};
   every.it_value = every.it_interval;
-  const int set = ::timer_settime(timer, 0, &every, nullptr);
-  if (set != 0 && errno != ESRCH) return std::unexpected(failed("timer_settime", errno));
-  return {};
+  if (::timer_settime(timer, 0, &every, nullptr) == 0 || errno == ESRCH) return {};
+  Error error = failed("timer_settime", errno);
+  session_->retire(*free);
+  return std::unexpected(std::move(error));
 }
 
-Result<void> ThreadSampler::watch_threads() {
-  const std::vector<pid_t> present = threads_of_process();
-  const auto is_present = [&](pid_t thread) { return std::ranges::binary_search(present, thread); };
-  std::vector<pid_t> known = {session_->own};
+void ThreadSampler::watch_threads() { watch_listed(threads_of_process()); }
+
+void ThreadSampler::watch_listed(const std::vector<pid_t>& listed) { (void)watch_all(listed); }
+
+// Fails if there are threads, and none has a timer.
+Result<void> ThreadSampler::watch_all(const std::vector<pid_t>& listed) {
+  std::set<pid_t> known = {session_->own};
   for (const std::atomic<Session::Watched*>& place : session_->threads) {
     Session::Watched* const each = place.load();
     if (each == nullptr) continue;
-    each->lives = is_present(each->thread);
-    if (each->lives) known.push_back(each->thread);
+    each->lives = lives(each->thread);
+    if (each->lives) known.insert(each->thread);
   }
-  std::ranges::sort(known);
-  for (const pid_t thread : present) {
-    if (std::ranges::binary_search(known, thread)) continue;
-    if (auto watched = watch(thread); !watched) return watched;
+  Result<void> last;
+  for (const pid_t thread : listed) {
+    if (known.contains(thread)) continue;
+    if (auto watched = watch(thread)) {
+      known.insert(thread);
+      left_out_.erase(thread);
+    } else {
+      left_out_.insert(thread);
+      last = std::move(watched);
+    }
   }
-  return {};
+  return known.size() > 1 ? Result<void>{} : last;
 }
 
 void ThreadSampler::take(const OnSample& on_sample) {
@@ -218,13 +249,9 @@ void ThreadSampler::take(const OnSample& on_sample) {
       on_sample(each->thread, *sample);
       each->ring.pop();
     }
-    if (each->lives) continue;
-    // Its thread has ended, so that no handler uses the place.
-    ::timer_delete(each->timer);
-    session_->lost_before += each->lost.load(std::memory_order_relaxed);
-    place.store(nullptr);
-    delete each;
+    if (!each->lives) session_->retire(place);
   }
+  session_->retired.free_unused(Session::handlers);
 }
 
 std::uint64_t ThreadSampler::lost() const noexcept {

@@ -12,8 +12,9 @@
 // Thread     the one that makes it, which it does not sample.
 // Allocates  start() and watch_threads(); the handler never.
 // Fails      start(): another sampler is there, the program uses the signal otherwise, or the
-//            kernel refuses a timer. Samples without room are lost() and counted. Threads after
-//            threads_max, and threads that block the signal, have no samples.
+//            kernel refuses all timers. Samples without room are lost() and counted. Threads after
+//            threads_max, and those whose timer the kernel refuses, have no samples and are counted
+//            by left_out(). Threads that block the signal have no samples.
 // Invariant  the handler takes no lock, and makes only calls that are safe in it. A fault of the
 //            unwinder ends its stack.
 #pragma once
@@ -24,6 +25,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
@@ -42,7 +45,9 @@ class ThreadSampler {
   ThreadSampler& operator=(const ThreadSampler&) = delete;
 
   // Begins to sample threads that began since, and forgets those that ended.
-  Result<void> watch_threads();
+  void watch_threads();
+  // The same with this list of threads. A thread that it misses is not forgotten while it lives.
+  void watch_listed(const std::vector<pid_t>& listed);
   // `thread`: gettid(2) of the sampled thread. The sample is valid during the call.
   using OnSample = std::function<void(pid_t thread, const Sample& sample)>;
   // Takes all samples so far.
@@ -51,14 +56,17 @@ class ThreadSampler {
   // CPU time between two samples of a thread.
   Duration period() const noexcept { return period_; }
   std::uint64_t lost() const noexcept;  // periods without a sample, for lack of room
+  std::size_t left_out() const noexcept { return left_out_.size(); }  // threads without a timer
 
  private:
   struct Session;
   explicit ThreadSampler(unsigned hertz);
+  Result<void> watch_all(const std::vector<pid_t>& listed);
   Result<void> watch(pid_t thread);
 
   const Duration period_;
   const std::size_t ring_size_;
+  std::set<pid_t> left_out_;
   std::unique_ptr<Session> session_;
 };
 

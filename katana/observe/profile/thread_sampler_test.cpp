@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +12,8 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,8 +23,7 @@
 #include "katana/base/system/quiet_thread.hpp"
 #include "katana/base/system/thread_sanitizer_test.hpp"
 #include "katana/observe/profile/collector.hpp"
-#include "katana/observe/profile/pprof.hpp"
-#include "katana/observe/profile/profiler.hpp"
+#include "katana/observe/profile/retired.hpp"
 
 namespace katana::profile {
 namespace {
@@ -78,7 +81,7 @@ std::vector<Sample> samples_of(ThreadSampler& sampler, pid_t thread, std::size_t
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (samples.size() < count && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    EXPECT_TRUE(sampler.watch_threads());
+    sampler.watch_threads();
     sampler.take([&](pid_t number, const Sample& sample) {
       if (number == thread) samples.push_back(sample);
     });
@@ -143,15 +146,76 @@ TEST_F(ThreadSamplerTest, finds_a_thread_where_it_computes_and_what_for) {
   }
 }
 
+// The timers of this process with the signal of samples; -1: the kernel does not tell.
+int count_of_timers() {
+  std::ifstream file("/proc/self/timers");
+  if (!file) return -1;
+  int count = 0;
+  for (std::string line; std::getline(file, line);) {
+    count += line.starts_with("signal: " + std::to_string(stack_signal()) + "/") ? 1 : 0;
+  }
+  return count;
+}
+
 TEST_F(ThreadSamplerTest, finds_threads_that_begin_later_and_forgets_those_that_end) {
   auto sampler = ThreadSampler::start(200);
   ASSERT_TRUE(sampler);
+  const int before = count_of_timers();
   for (int round = 0; round < 3; ++round) {
     const Spinning spinning;
     EXPECT_FALSE(samples_of(**sampler, spinning.number(), 3).empty());
+    if (before >= 0) EXPECT_GT(count_of_timers(), before);
   }
+  (*sampler)->watch_threads();
+  (*sampler)->take([](pid_t, const Sample&) {});
+  EXPECT_LE(count_of_timers(), before);
   const Spinning last;
   EXPECT_FALSE(samples_of(**sampler, last.number(), 3).empty());
+}
+
+TEST_F(ThreadSamplerTest, keeps_a_thread_that_a_list_of_threads_misses) {
+  const Spinning spinning;
+  auto sampler = ThreadSampler::start(200);
+  ASSERT_TRUE(sampler);
+  const int before = count_of_timers();
+  if (before < 0) GTEST_SKIP() << "the kernel does not list timers";
+  EXPECT_GE(before, 1);
+  (*sampler)->watch_listed({});
+  (*sampler)->take([](pid_t, const Sample&) {});
+  EXPECT_EQ(count_of_timers(), before);
+}
+
+TEST_F(ThreadSamplerTest, counts_threads_whose_timer_is_refused_and_samples_the_others) {
+  const Spinning first;
+  auto sampler = ThreadSampler::start(200);
+  ASSERT_TRUE(sampler);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_SIGPENDING, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_SIGPENDING, &none), 0);
+  {
+    const Spinning second;
+    (*sampler)->watch_threads();
+    EXPECT_EQ((*sampler)->left_out(), 1u);
+    EXPECT_EQ(::setrlimit(RLIMIT_SIGPENDING, &before), 0);
+    EXPECT_FALSE(samples_of(**sampler, first.number(), 3).empty());
+    EXPECT_FALSE(samples_of(**sampler, second.number(), 3).empty()) << "it is tried again";
+  }
+  EXPECT_EQ((*sampler)->left_out(), 0u);
+}
+
+TEST(Retired, is_freed_when_no_handler_runs) {
+  const auto object = std::make_shared<int>(1);
+  std::atomic<std::shared_ptr<int>*> place{new std::shared_ptr<int>(object)};
+  std::atomic<int> handlers{1};
+  Retired<std::shared_ptr<int>> retired;
+  retired.take(place);
+  EXPECT_EQ(place.load(), nullptr);
+  retired.free_unused(handlers);
+  EXPECT_EQ(object.use_count(), 2);
+  handlers = 0;
+  retired.free_unused(handlers);
+  EXPECT_EQ(object.use_count(), 1);
 }
 
 TEST_F(ThreadSamplerTest, is_one_at_a_time) {
@@ -204,6 +268,23 @@ TEST_F(ThreadSamplerTest, counts_what_finds_no_room) {
   EXPECT_GE(taken, hertz) << "a ring has room for a second";
 }
 
+// Sends a thread the signal of a timer with this value, and waits until its handler has it.
+void send_as_timer(pid_t thread, int value, int overrun) {
+  siginfo_t info{};
+  info.si_signo = stack_signal();
+  info.si_code = SI_TIMER;
+  info.si_value.sival_int = value;
+  info.si_overrun = overrun;
+  ASSERT_EQ(::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), thread, stack_signal(), &info), 0);
+  for (bool waits = true; waits;) {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/status");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("SigPnd:"))
+        waits = line.find_first_of("123456789abcdef", 7) != line.npos;
+    }
+  }
+}
+
 TEST_F(ThreadSamplerTest, leaves_threads_alone_when_it_has_ended) {
   const Spinning spinning;
   for (int round = 0; round < 50; ++round) {
@@ -211,10 +292,16 @@ TEST_F(ThreadSamplerTest, leaves_threads_alone_when_it_has_ended) {
     ASSERT_TRUE(sampler);
     if (round % 10 == 0) (void)samples_of(**sampler, spinning.number(), 1);
   }
-  // A signal of a timer that is gone, or of another one.
-  sigval value{};
-  value.sival_int = 12345;
-  EXPECT_EQ(::sigqueue(::getpid(), stack_signal(), value), 0);
+  // Late signals of timers that are gone, first without a sampler, then with another one. They are
+  // those of the first sampler of this process, for each of its first threads.
+  constexpr int places = 16, first_sampler = 1 << 10, overrun = 1000;
+  send_as_timer(spinning.number(), first_sampler, overrun);
+  auto sampler = ThreadSampler::start(1);
+  ASSERT_TRUE(sampler);
+  for (int place = 0; place < places; ++place) {
+    send_as_timer(spinning.number(), first_sampler + place, overrun);
+  }
+  (*sampler)->take([&](pid_t, const Sample& sample) { EXPECT_LT(sample.periods, overrun); });
 }
 
 TEST_F(ThreadSamplerTest, joins_equal_stacks_and_names_their_modules) {
@@ -238,34 +325,6 @@ TEST_F(ThreadSamplerTest, joins_equal_stacks_and_names_their_modules) {
   const auto spin = reinterpret_cast<std::uintptr_t>(&spin_until);
   EXPECT_LT(program.begin, spin);
   EXPECT_GT(program.end, spin);
-}
-
-TEST(Profiler, makes_one_profile_at_a_time_and_tells_when_it_ends) {
-  Profiler profiler("notes");
-  EXPECT_FALSE(profiler.ends_at_ns());
-  auto run = profiler.begin({.length = seconds(3600), .write = to_pprof});
-  ASSERT_TRUE(run);
-  EXPECT_TRUE(profiler.ends_at_ns());
-  const auto second = profiler.begin({});
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().code(), Code::already_exists);
-  EXPECT_FALSE((*run)->is_done());
-  profiler.end_now();
-  while (!(*run)->is_done()) std::this_thread::yield();
-  const auto profile = from_pprof((*run)->take().value());
-  ASSERT_TRUE(profile) << profile.error().describe();
-  EXPECT_EQ(profile->program, "notes");
-  EXPECT_LT(profile->took_ns, 3'600'000'000'000);
-  EXPECT_FALSE(profiler.ends_at_ns());
-}
-
-TEST(Profiler, ends_a_profile_that_nobody_waits_for) {
-  Profiler profiler("notes");
-  ASSERT_TRUE(profiler.begin({.length = seconds(3600), .write = to_pprof}));
-  auto run = profiler.begin({.length = milliseconds(1), .write = to_pprof});
-  ASSERT_TRUE(run);
-  while (!(*run)->is_done()) std::this_thread::yield();
-  EXPECT_TRUE((*run)->take());
 }
 
 }  // namespace
