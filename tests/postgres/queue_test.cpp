@@ -10,7 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "katana/base/coroutine/deadline.hpp"
 #include "katana/base/coroutine/when.hpp"
+#include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/thread/loop.hpp"
 #include "katana/stores/database/postgres/cluster_test.hpp"
 #include "katana/stores/database/postgres/notifications.hpp"
@@ -279,6 +281,85 @@ TEST_F(QueueInPostgres, the_second_migration_adds_its_column_to_a_recorded_first
   EXPECT_EQ(database::postgres::Cluster::shared().ask("SELECT count(*) FROM katana_migrations",
                                                       options.database),
             "2");
+}
+
+// A table of version 0.2.0, as its migration made it.
+class OldQueueInPostgres : public QueueInPostgres {
+ protected:
+  OldQueueInPostgres() { old_options_.bundled = bundled(false); }
+
+  static const database::postgres::Cluster& cluster() {
+    return database::postgres::Cluster::shared();
+  }
+  static Task<database::Result<database::Transaction>> begin(database::Database& database) {
+    co_return co_await database.begin();
+  }
+  static Task<database::Result<std::int64_t>> commit(database::Transaction& transaction) {
+    co_return co_await transaction.commit();
+  }
+  // The lock that a statement which queues or claims takes until the end of its transaction.
+  static Task<database::Result<std::int64_t>> lock(database::Transaction& transaction) {
+    co_return co_await transaction.execute("LOCK TABLE katana_queue_jobs IN ROW EXCLUSIVE MODE");
+  }
+  std::string columns() const {
+    return cluster().ask(
+        "SELECT count(*) FROM information_schema.columns WHERE table_name = 'katana_queue_jobs' "
+        "AND column_name = 'trace'",
+        old_options_.database);
+  }
+
+  database::postgres::Options old_options_ = database::postgres::Cluster::shared().options();
+};
+
+TEST_F(OldQueueInPostgres, a_queue_without_its_column_obeys_the_same_rules) {
+  database::Database old = open(old_options_);
+  for (const bool notifies : {true, false}) {
+    JobQueue queue(old, {.make_table = false, .notify = notifies});
+    EXPECT_EQ(run(check_order(queue)), "");
+    EXPECT_EQ(run(check_keys(queue)), "");
+    (void)cluster().ask("DELETE FROM katana_queue_jobs", old_options_.database);
+  }
+  EXPECT_EQ(columns(), "0");
+}
+
+TEST_F(OldQueueInPostgres, the_column_comes_later_while_transactions_use_the_table) {
+  database::Database old = open(old_options_);
+  JobQueue queue(old);
+  ASSERT_TRUE(run(queue.depth("orders")));  // makes what is missing, but for the column
+  auto transaction = run(begin(old));
+  ASSERT_TRUE(transaction) << transaction.error().describe();
+  ASSERT_TRUE(run(lock(*transaction)));
+  const Order order{1};
+  {
+    // Without its limit the ALTER TABLE would wait for as long as the transaction lasts.
+    const DeadlineScope scope(monotonic_now() + seconds(20));
+    const auto queued = run(queue.enqueue("orders", order));
+    EXPECT_TRUE(queued) << queued.error().describe();
+  }
+  EXPECT_THAT(*run(queue.table().claim("orders", 10, seconds(30), "w")), SizeIs(1));
+  EXPECT_EQ(columns(), "0");
+  ASSERT_TRUE(run(commit(*transaction)));
+  JobQueue next(old);
+  ASSERT_TRUE(run(next.enqueue("orders", order)));
+  EXPECT_EQ(columns(), "1");
+}
+
+TEST_F(OldQueueInPostgres, many_calls_of_two_processes_add_the_column_once_and_all_succeed) {
+  database::Database first = open(old_options_);
+  database::Database second = open(old_options_);
+  JobQueue queues[] = {JobQueue(first), JobQueue(second)};
+  const auto race = [&]() -> Task<std::size_t> {
+    std::vector<Task<Result<Enqueued>>> tasks;
+    for (int index = 0; index < 16; ++index) {
+      const std::string payload = "{}";
+      tasks.push_back(queues[index % 2].enqueue_json("orders", payload));
+    }
+    const auto results = co_await when_all(std::move(tasks));
+    co_return static_cast<std::size_t>(
+        std::ranges::count_if(results, [](const auto& each) { return each.has_value(); }));
+  };
+  EXPECT_EQ(run(race()), 16u);
+  EXPECT_EQ(columns(), "1");
 }
 
 // The plan of a claim: the index, not the table.

@@ -83,9 +83,10 @@ Task<Result<Enqueued>> JobQueue::put(database::Queries in, bool in_transaction, 
     made = co_await table_.make();
   }
   if (!made) co_return std::unexpected(within_queue(made.error(), queue));
+  const InsertMode mode{.in_transaction = in_transaction, .notifies = options_.notify};
   for (int round = 0; round < rounds_max; ++round) {
     const database::Result<std::optional<std::int64_t>> id =
-        co_await table_.insert(in, queue, payload, options, producer, options_.notify);
+        co_await table_.insert(in, queue, payload, options, producer, mode);
     if (!id) co_return std::unexpected(within_queue(id.error(), queue));
     if (*id) {
       queued_.fetch_add(1, std::memory_order_relaxed);

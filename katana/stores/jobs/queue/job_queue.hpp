@@ -70,8 +70,8 @@ class JobQueue {
     return JobTable::migrations(number);
   }
 
-  // The migration that adds the column `trace` to the table of migrations(). Jobs cannot be queued
-  // without it.
+  // The migration that adds the column `trace` to the table of migrations(). Without it the queue
+  // works, and jobs have no link to the span that queued them.
   static std::vector<database::MigrationFile> trace_migrations(unsigned number) {
     return JobTable::trace_migrations(number);
   }

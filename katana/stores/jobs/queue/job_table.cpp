@@ -67,15 +67,6 @@ constexpr const char* table_columns =
     "job_key TEXT, key_lasts BIGINT NOT NULL, payload TEXT NOT NULL, failure TEXT NOT NULL, "
     "worker TEXT NOT NULL, request_id TEXT NOT NULL";
 
-// The columns that an INSERT gives.
-#define KATANA_QUEUE_COLUMNS                                                                 \
-  "queue, state, priority, rank_us, due_us, until_us, queued_us, attempts, fence, job_key, " \
-  "key_lasts, payload, failure, worker, request_id, trace"
-
-// A table of an earlier version has no column `trace`.
-#define KATANA_QUEUE_ADD_TRACE \
-  "ALTER TABLE katana_queue_jobs ADD COLUMN trace TEXT NOT NULL DEFAULT ''"
-
 std::string migration_text(const char* id) {
   return fmt::format(
       "CREATE TABLE katana_queue_jobs (id {}, {});\n"
@@ -102,7 +93,6 @@ constexpr SqlFor<> sqlite_table(
     "NOT NULL, fence BIGINT NOT NULL, job_key TEXT, key_lasts BIGINT NOT NULL, payload TEXT NOT "
     "NULL, failure TEXT NOT NULL, worker TEXT NOT NULL, request_id TEXT NOT NULL, trace TEXT NOT "
     "NULL DEFAULT '')");
-constexpr SqlFor<> add_trace(KATANA_QUEUE_ADD_TRACE);
 constexpr SqlFor<> ready_index(
     "CREATE INDEX IF NOT EXISTS katana_queue_jobs_ready ON katana_queue_jobs (queue, rank_us, id) "
     "WHERE state = 0");
@@ -116,7 +106,9 @@ constexpr SqlFor<> key_index(
 }  // namespace
 
 JobTable::JobTable(database::Database& database) noexcept
-    : database_(database), is_postgres_(database.backend().system() == "postgresql") {}
+    : database_(database),
+      is_postgres_(database.backend().system() == "postgresql"),
+      trace_column_(database) {}
 
 std::int64_t JobTable::now_us() const noexcept {
   return is_postgres_ ? 0 : wall_now().time_since_epoch().count();
@@ -130,7 +122,8 @@ std::vector<database::MigrationFile> JobTable::migrations(unsigned number) {
 }
 
 std::vector<database::MigrationFile> JobTable::trace_migrations(unsigned number) {
-  return {{fmt::format("{:04}_katana_queue_jobs_trace.sql", number), KATANA_QUEUE_ADD_TRACE ";\n"}};
+  return {{fmt::format("{:04}_katana_queue_jobs_trace.sql", number),
+           "ALTER TABLE katana_queue_jobs ADD COLUMN trace TEXT NOT NULL DEFAULT '';\n"}};
 }
 
 Task<database::Result<void>> JobTable::make() {
@@ -149,76 +142,64 @@ Task<database::Result<void>> JobTable::make_in(Queries queries) {
 Task<database::Result<void>> JobTable::make_missing_in(Queries queries) {
   std::vector<SqlFor<>> missing = {is_postgres_ ? postgres_table : sqlite_table, ready_index,
                                    ends_index, key_index};
-  const database::Result<void> made = co_await database::make_missing(queries, std::move(missing));
-  if (!made) co_return made;
-  co_return co_await add_missing_trace(queries);
+  co_return co_await database::make_missing(queries, std::move(missing));
 }
 
-Task<database::Result<bool>> JobTable::has_trace(Queries queries) {
-  static constexpr SqlFor<> sqlite(
-      "SELECT count(*) FROM pragma_table_info('katana_queue_jobs') WHERE name = 'trace'");
-  static constexpr SqlFor<> postgres(
-      "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass('katana_queue_jobs') AND "
-      "attname = 'trace' AND NOT attisdropped");
-  const SqlFor<>& sql = is_postgres_ ? postgres : sqlite;
-  const database::Result<std::optional<std::int64_t>> columns =
-      co_await queries.query_one<std::int64_t>(sql);
-  if (!columns) co_return std::unexpected(columns.error());
-  co_return columns->value_or(0) == 1;
-}
-
-// ALTER TABLE takes PostgreSQL's strongest lock, so it runs only where the column is missing. It
-// fails if another process has added the column meanwhile: then there is nothing left to do.
-Task<database::Result<void>> JobTable::add_missing_trace(Queries queries) {
-  for (int attempt = 1;; ++attempt) {
-    const database::Result<bool> there = co_await has_trace(queries);
-    if (!there) co_return std::unexpected(there.error());
-    if (*there) co_return {};
-    const database::Result<std::int64_t> added = co_await queries.execute(add_trace);
-    if (added) co_return {};
-    if (attempt == database::make_attempts_max) co_return std::unexpected(added.error());
-  }
-}
+// Any conflict is one of keys. Named, the index would have to be in the schema that SQLite's reader
+// knows, which may be older than the index.
+#define KATANA_QUEUE_INSERT(more_columns, values)                                                 \
+  "INSERT INTO katana_queue_jobs (queue, state, priority, rank_us, due_us, until_us, queued_us, " \
+  "attempts, fence, job_key, key_lasts, payload, failure, worker, request_id" more_columns        \
+  ") VALUES (" values ") ON CONFLICT DO NOTHING RETURNING id"
+#define KATANA_QUEUE_SQLITE_VALUES \
+  "$1, 0, $4, $2 + $3 - $4 * 60000000, $2 + $3, 0, $2, 0, 0, $5, $6, $7, '', '', $8"
+#define KATANA_QUEUE_POSTGRES_VALUES                                                               \
+  "$1::text, 0, $4::bigint, " KATANA_QUEUE_NOW                                                     \
+  " + $3::bigint - $4::bigint * 60000000, " KATANA_QUEUE_NOW " + $3::bigint, 0, " KATANA_QUEUE_NOW \
+  ", 0, 0, $5, $6::bigint, $7, '', '', $8"
+#define KATANA_QUEUE_NOTIFYING(insert) \
+  "WITH made AS (" insert              \
+  ") SELECT CASE WHEN pg_notify('katana_queue', $1::text) IS NULL THEN id ELSE id END FROM made"
 
 Task<database::Result<std::optional<std::int64_t>>> JobTable::insert(Queries in, std::string queue,
                                                                      std::string payload,
                                                                      EnqueueOptions options,
                                                                      Producer producer,
-                                                                     bool notifies) {
-  using Sql =
+                                                                     InsertMode mode) {
+  using Sql = SqlFor<std::string, std::int64_t, std::int64_t, std::int64_t,
+                     std::optional<std::string>, std::int64_t, std::string, std::string>;
+  using Linked =
       SqlFor<std::string, std::int64_t, std::int64_t, std::int64_t, std::optional<std::string>,
              std::int64_t, std::string, std::string, std::string>;
-  // Any conflict is one of keys. Named, the index would have to be in the schema that SQLite's
-  // reader knows, which may be older than the index.
-  static constexpr Sql sqlite(
-      "INSERT INTO katana_queue_jobs (" KATANA_QUEUE_COLUMNS
-      ") VALUES ($1, 0, $4, $2 + $3 - $4 * 60000000, $2 + $3, 0, $2, 0, 0, $5, $6, $7, '', "
-      "'', $8, $9) "
-      "ON CONFLICT DO NOTHING "
-      "RETURNING id");
-  static constexpr Sql postgres("INSERT INTO katana_queue_jobs (" KATANA_QUEUE_COLUMNS
-                                ") VALUES ($1, 0, $4::bigint, " KATANA_QUEUE_NOW
-                                " + $3::bigint - $4::bigint * 60000000, " KATANA_QUEUE_NOW
-                                " + $3::bigint, 0, " KATANA_QUEUE_NOW
-                                ", 0, 0, $5, $6::bigint, $7, '', '', $8, $9) "
-                                "ON CONFLICT DO NOTHING "
-                                "RETURNING id");
-  static constexpr Sql postgres_notifies(
-      "WITH made AS (INSERT INTO katana_queue_jobs (" KATANA_QUEUE_COLUMNS
-      ") VALUES ($1::text, 0, $4::bigint, " KATANA_QUEUE_NOW
-      " + $3::bigint - $4::bigint * 60000000, " KATANA_QUEUE_NOW
-      " + $3::bigint, 0, " KATANA_QUEUE_NOW
-      ", 0, 0, $5, $6::bigint, $7, '', '', $8, $9) "
-      "ON CONFLICT DO NOTHING "
-      "RETURNING id) SELECT CASE WHEN pg_notify('katana_queue', $1::text) IS NULL THEN id ELSE id "
-      "END FROM made");
+  static constexpr Sql sqlite(KATANA_QUEUE_INSERT("", KATANA_QUEUE_SQLITE_VALUES));
+  static constexpr Linked sqlite_linked(
+      KATANA_QUEUE_INSERT(", trace", KATANA_QUEUE_SQLITE_VALUES ", $9"));
+  static constexpr Sql postgres(KATANA_QUEUE_INSERT("", KATANA_QUEUE_POSTGRES_VALUES));
+  static constexpr Linked postgres_linked(
+      KATANA_QUEUE_INSERT(", trace", KATANA_QUEUE_POSTGRES_VALUES ", $9"));
+  static constexpr Sql notifying(
+      KATANA_QUEUE_NOTIFYING(KATANA_QUEUE_INSERT("", KATANA_QUEUE_POSTGRES_VALUES)));
+  static constexpr Linked notifying_linked(
+      KATANA_QUEUE_NOTIFYING(KATANA_QUEUE_INSERT(", trace", KATANA_QUEUE_POSTGRES_VALUES ", $9")));
+  const database::Result<bool> linked = co_await trace_column_.find(in, mode.in_transaction);
+  if (!linked) co_return std::unexpected(linked.error());
   std::optional<std::string> key;
   if (!options.key.empty()) key = std::move(options.key);
-  const Sql& sql = !is_postgres_ ? sqlite : notifies ? postgres_notifies : postgres;
   const auto lasts = static_cast<std::int64_t>(options.key_lasts);
-  co_return co_await in.query_one<std::int64_t>(sql, queue, now_us(), us_of(options.delay),
-                                                std::int64_t{options.priority}, key, lasts, payload,
-                                                producer.request_id, producer.trace);
+  const std::int64_t delay_us = us_of(options.delay);
+  const std::int64_t priority = options.priority;
+  const bool notifies = mode.notifies;
+  if (*linked) {
+    const Linked& sql = !is_postgres_ ? sqlite_linked
+                        : notifies    ? notifying_linked
+                                      : postgres_linked;
+    co_return co_await in.query_one<std::int64_t>(sql, queue, now_us(), delay_us, priority, key,
+                                                  lasts, payload, producer.request_id,
+                                                  producer.trace);
+  }
+  const Sql& sql = !is_postgres_ ? sqlite : notifies ? notifying : postgres;
+  co_return co_await in.query_one<std::int64_t>(sql, queue, now_us(), delay_us, priority, key,
+                                                lasts, payload, producer.request_id);
 }
 
 Task<database::Result<std::optional<std::int64_t>>> JobTable::find_key(Queries in,
@@ -230,30 +211,39 @@ Task<database::Result<std::optional<std::int64_t>>> JobTable::find_key(Queries i
       queue, key);
 }
 
+#define KATANA_QUEUE_SQLITE_CLAIM(trace)                                                  \
+  "UPDATE katana_queue_jobs SET state = 1, until_us = $2 + $4, attempts = attempts + 1, " \
+  "fence = fence + 1, worker = $5, "                                                      \
+  "job_key = CASE WHEN key_lasts = 0 THEN NULL ELSE job_key END "                         \
+  "WHERE id IN (SELECT id FROM katana_queue_jobs WHERE queue = $1 AND state = 0 "         \
+  "AND rank_us <= $2 + 6000000000 AND due_us <= $2 ORDER BY rank_us, id LIMIT $3) "       \
+  "RETURNING id, fence, attempts, rank_us, $2 - due_us AS waited_us, payload, request_id, " trace
 // A CTE, because a subquery with a LIMIT may be run more than once.
+#define KATANA_QUEUE_POSTGRES_CLAIM(trace)                                                     \
+  "WITH picked AS MATERIALIZED (SELECT id FROM katana_queue_jobs WHERE queue = $1 AND "        \
+  "state = 0 AND rank_us <= " KATANA_QUEUE_NOW " + 6000000000 AND due_us <= " KATANA_QUEUE_NOW \
+  " ORDER BY rank_us, id LIMIT $3::bigint FOR UPDATE SKIP LOCKED) "                            \
+  "UPDATE katana_queue_jobs AS j SET state = 1, until_us = " KATANA_QUEUE_NOW                  \
+  " + $4::bigint, attempts = attempts + 1, fence = fence + 1, worker = $5, "                   \
+  "job_key = CASE WHEN key_lasts = 0 THEN NULL ELSE job_key END "                              \
+  "FROM picked WHERE j.id = picked.id "                                                        \
+  "RETURNING j.id AS id, fence, attempts, rank_us, " KATANA_QUEUE_NOW                          \
+  " - due_us AS waited_us, payload, request_id, " trace
+
 Task<database::Result<std::vector<ClaimedJob>>> JobTable::claim(std::string queue,
                                                                 std::int64_t count, Duration lease,
                                                                 std::string worker) {
   using Sql = SqlFor<std::string, std::int64_t, std::int64_t, std::int64_t, std::string>;
-  static constexpr Sql sqlite(
-      "UPDATE katana_queue_jobs SET state = 1, until_us = $2 + $4, attempts = attempts + 1, "
-      "fence = fence + 1, worker = $5, "
-      "job_key = CASE WHEN key_lasts = 0 THEN NULL ELSE job_key END "
-      "WHERE id IN (SELECT id FROM katana_queue_jobs WHERE queue = $1 AND state = 0 "
-      "AND rank_us <= $2 + 6000000000 AND due_us <= $2 ORDER BY rank_us, id LIMIT $3) "
-      "RETURNING id, fence, attempts, rank_us, $2 - due_us AS waited_us, payload, request_id, "
-      "trace");
-  static constexpr Sql postgres(
-      "WITH picked AS MATERIALIZED (SELECT id FROM katana_queue_jobs WHERE queue = $1 AND "
-      "state = 0 AND rank_us <= " KATANA_QUEUE_NOW " + 6000000000 AND due_us <= " KATANA_QUEUE_NOW
-      " ORDER BY rank_us, id LIMIT $3::bigint FOR UPDATE SKIP LOCKED) "
-      "UPDATE katana_queue_jobs AS j SET state = 1, until_us = " KATANA_QUEUE_NOW
-      " + $4::bigint, attempts = attempts + 1, fence = fence + 1, worker = $5, "
-      "job_key = CASE WHEN key_lasts = 0 THEN NULL ELSE job_key END "
-      "FROM picked WHERE j.id = picked.id "
-      "RETURNING j.id AS id, fence, attempts, rank_us, " KATANA_QUEUE_NOW
-      " - due_us AS waited_us, payload, request_id, trace");
-  const Sql& sql = is_postgres_ ? postgres : sqlite;
+  static constexpr Sql sqlite(KATANA_QUEUE_SQLITE_CLAIM("'' AS trace"));
+  static constexpr Sql sqlite_linked(KATANA_QUEUE_SQLITE_CLAIM("trace"));
+  static constexpr Sql postgres(KATANA_QUEUE_POSTGRES_CLAIM("''::text AS trace"));
+  static constexpr Sql postgres_linked(KATANA_QUEUE_POSTGRES_CLAIM("trace"));
+  const Queries& queries = database_;
+  const database::Result<bool> linked = co_await trace_column_.find(queries, false);
+  if (!linked) co_return std::unexpected(linked.error());
+  const Sql& with = is_postgres_ ? postgres_linked : sqlite_linked;
+  const Sql& without = is_postgres_ ? postgres : sqlite;
+  const Sql& sql = *linked ? with : without;
   database::Result<std::vector<ClaimedJob>> claimed =
       co_await database_.query<ClaimedJob>(sql, queue, now_us(), count, us_of(lease), worker);
   if (claimed) {
@@ -474,9 +464,13 @@ Task<database::Result<bool>> JobTable::discard(std::string queue, std::int64_t i
   co_return *gone == 1;
 }
 
+#undef KATANA_QUEUE_POSTGRES_CLAIM
+#undef KATANA_QUEUE_SQLITE_CLAIM
+#undef KATANA_QUEUE_NOTIFYING
+#undef KATANA_QUEUE_POSTGRES_VALUES
+#undef KATANA_QUEUE_SQLITE_VALUES
+#undef KATANA_QUEUE_INSERT
 #undef KATANA_QUEUE_NOW
-#undef KATANA_QUEUE_COLUMNS
-#undef KATANA_QUEUE_ADD_TRACE
 
 }  // namespace katana::queue
 

@@ -31,6 +31,7 @@
 
 #include "katana/stores/database/database.hpp"
 #include "katana/stores/database/migrations.hpp"
+#include "katana/stores/jobs/queue/trace_column.hpp"
 #include "katana/stores/jobs/queue/types.hpp"
 
 namespace katana::queue {
@@ -52,6 +53,12 @@ KATANA_DESCRIBE(ClaimedJob, id, fence, attempts, rank_us, waited_us, payload, re
 struct Producer {
   std::string request_id;  // empty: no request
   std::string trace;       // of its span, as traceparent; empty: it is not traced
+};
+
+// The place of an insertion.
+struct InsertMode {
+  bool in_transaction = false;  // it is a part of a larger transaction
+  bool notifies = false;        // PostgreSQL: it notifies workers
 };
 
 // A job whose lease a worker has or had.
@@ -89,23 +96,27 @@ class JobTable {
   // The database that the table was made with.
   database::Database& database() const noexcept { return database_; }
 
-  // The table for both databases, as migration `number` of a program that makes it itself. It has no
-  // column `trace`: the text is that of version 0.2.0 for ever, since databases have its checksum.
+  // The table for both databases, as migration `number` of a program that makes it itself. Its
+  // text never changes, because databases have its checksum: it has no column `trace`.
   static std::vector<database::MigrationFile> migrations(unsigned number);
   // The column `trace` for that table, as a later migration.
   static std::vector<database::MigrationFile> trace_migrations(unsigned number);
-  // Makes what is missing: the table, its indexes, a column. After a success further calls make no
-  // statement.
+  // Makes what is missing: the table and its indexes. After a success further calls make no
+  // statement. A column that an earlier version's table lacks is made when it is first needed.
   Task<database::Result<void>> make();
   // The same within a transaction; it takes effect with the commit.
   Task<database::Result<void>> make_in(database::Queries queries);
-  void assume_made() noexcept { made_.store(true, std::memory_order_relaxed); }
+  // The program's migrations make the table and its columns. REQUIRES that no call runs yet.
+  void assume_made() noexcept {
+    made_.store(true, std::memory_order_relaxed);
+    trace_column_.leave_to_migrations();
+  }
 
   // Inserts a job and returns its id. Nothing: a job with its key is there.
   Task<database::Result<std::optional<std::int64_t>>> insert(database::Queries in,
                                                              std::string queue, std::string payload,
                                                              EnqueueOptions options,
-                                                             Producer producer, bool notifies);
+                                                             Producer producer, InsertMode mode);
   Task<database::Result<std::optional<std::int64_t>>> find_key(database::Queries in,
                                                                std::string queue, std::string key);
 
@@ -142,14 +153,13 @@ class JobTable {
 
  private:
   Task<database::Result<void>> make_missing_in(database::Queries queries);
-  Task<database::Result<bool>> has_trace(database::Queries queries);
-  Task<database::Result<void>> add_missing_trace(database::Queries queries);
   // The time for SQLite. Zero for PostgreSQL, whose statements add the server's time.
   std::int64_t now_us() const noexcept;
 
   database::Database& database_;
   const bool is_postgres_;
   std::atomic<bool> made_ = false;
+  TraceColumn trace_column_;
 };
 
 }  // namespace katana::queue
