@@ -63,12 +63,12 @@ class FormPairs : public QueryPairs {
   explicit FormPairs(Bytes content) noexcept : QueryPairs(content, "form field") {}
 
   template <class T>
-  Result<T> value(Bytes name) const {
+  Result<T> value(Telling telling) const {
     if constexpr (std::same_as<T, FormFile>) {
-      return fail(Code::invalid_argument, "form field '" + std::string(name) +
-                                              "': is a file, which multipart/form-data can carry");
+      if (telling == Telling::nothing) return fail(Code::invalid_argument);
+      return fail(Code::invalid_argument, "is a file, which multipart/form-data can carry");
     } else {
-      return QueryPairs::value<T>(name);
+      return QueryPairs::value<T>(telling);
     }
   }
 };
@@ -83,11 +83,11 @@ class MultipartPairs {
   bool is(Bytes name) const noexcept { return name == name_; }
   Bytes shown_name() const noexcept { return name_; }
   template <class T>
-  Result<T> value(Bytes name) const {
+  Result<T> value(Telling telling) const {
     if constexpr (std::same_as<T, FormFile>) {
       return FormFile{std::string(filename_), std::string(type_), content_};
     } else {
-      return parse_text<T>(content_, kind, name);
+      return parse_text<T>(content_, telling);
     }
   }
   // Empty: the content was read to its end.

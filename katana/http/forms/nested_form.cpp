@@ -11,17 +11,19 @@ namespace {
 
 constexpr const char* kind = "form field";
 
-std::optional<Error> add_parts(container::FormTree& tree, MultipartPairs pairs,
-                               const NestedNames& names) {
+std::optional<Refusal> add_parts(container::FormTree& tree, MultipartPairs pairs,
+                                 const NestedNames& names) {
   while (pairs.next()) {
     const Bytes name = pairs.shown_name();
-    FormFile file = *pairs.value<FormFile>(name);
+    FormFile file = *pairs.value<FormFile>(Telling::nothing);
     container::FormLeaf leaf{std::move(file.content)};
     leaf.part = std::make_unique<container::FormLeaf::Part>(std::move(file.filename),
                                                             std::move(file.content_type));
-    if (auto error = add_nested(tree, name, std::move(leaf), kind, names)) return error;
+    auto refused = add_nested(tree, name, std::move(leaf), kind, names);
+    if (refused) return refused;
   }
-  return pairs.error();
+  if (const auto error = pairs.error()) return Refusal(parameter_problem(*error));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -32,10 +34,10 @@ std::expected<container::FormTree, Refusal> form_tree_of(const RequestView& requ
   const FormKind form = form_kind_of(request, boundary);
   if (form == FormKind::other) return std::unexpected(refuse_form_type(request));
   std::expected<container::FormTree, Refusal> tree{std::in_place};
-  const std::optional<Error> error =
+  std::optional<Refusal> refused =
       form == FormKind::parts ? add_parts(*tree, MultipartPairs(boundary, request.content()), names)
                               : add_nested_pairs(*tree, request.content(), kind, names);
-  if (error) return std::unexpected(Refusal(parameter_problem(*error)));
+  if (refused) return std::unexpected(*std::move(refused));
   return tree;
 }
 

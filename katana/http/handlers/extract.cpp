@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,15 @@ namespace {
 
 // Returns the start of a client's text, short enough for a message.
 Bytes shortened(Bytes text) noexcept { return text.substr(0, 64); }
+
+std::string pointer_of(Bytes name) {
+  std::string pointer;
+  append_pointer(pointer, name);
+  return pointer;
+}
+
+// Full findings count a finding without its words.
+void count_one(container::Findings& findings) { findings.add({}, {}); }
 
 }  // namespace
 
@@ -33,57 +43,58 @@ std::optional<std::uint64_t> parse_whole_natural(Bytes text) {
   return whole && whole->get(number) ? std::optional(number) : std::nullopt;
 }
 
-Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text) {
-  return Error(Code::invalid_argument, fmt::format("{} '{}': expected {}, got '{}'", kind,
-                                                   shortened(name), expected, shortened(text)));
+Error not_a(Bytes expected, Bytes text, Telling telling) {
+  if (telling == Telling::nothing) return Error(Code::invalid_argument);
+  return Error(Code::invalid_argument,
+               fmt::format("expected {}, got '{}'", expected, shortened(text)));
 }
 
-Error bad_parameter(const char* kind, Bytes name, Bytes words) {
-  return Error(Code::invalid_argument, fmt::format("{} '{}': {}", kind, name, words));
+void add_misfit(container::Findings& findings, Bytes name, Bytes words) {
+  if (findings.full()) return count_one(findings);
+  std::string pointer = pointer_of(name);
+  const bool is_told = std::ranges::any_of(findings.list(), [&](const container::Finding& each) {
+    return each.pointer == pointer && each.words == words;
+  });
+  if (!is_told) findings.add(std::move(pointer), std::string(words));
 }
 
-void add_misfit(container::Findings& findings, const Error& error) {
-  constexpr Bytes before = " '";
-  constexpr Bytes behind = "': ";
-  const Bytes message = error.message();
-  const std::size_t from = message.find(before);
-  const std::size_t to = from == Bytes::npos ? from : message.find(behind, from);
-  if (to == Bytes::npos) return findings.add({}, std::string(message));
-  const std::size_t name_at = from + before.size();
-  std::string pointer;
-  append_pointer(pointer, message.substr(name_at, to - name_at));
-  std::string words(message.substr(to + behind.size()));
-  if (!findings.empty()) {
-    const container::Finding& last = findings.list().back();
-    if (last.pointer == pointer && last.words == words) return;
-  }
-  findings.add(std::move(pointer), std::move(words));
+void add_unknown(container::Findings& findings, Bytes encoded,
+                 std::span<const std::string_view> names) {
+  if (findings.full()) return count_one(findings);
+  std::string pointer = pointer_of(shortened(encoded));
+  const bool is_told = std::ranges::any_of(
+      findings.list(), [&](const container::Finding& each) { return each.pointer == pointer; });
+  if (!is_told) findings.add(std::move(pointer), "unknown name" + nearest_hint(encoded, names));
 }
 
-Error misfits_error(const container::Findings& findings, const char* kind) {
+void MemberState::note(container::Findings& findings, Bytes name, const Error& error,
+                       Telling telling) {
+  if (misfits < misfits_told_max) ++misfits;
+  if (findings.full()) return count_one(findings);
+  if (telling == Telling::words) add_misfit(findings, name, error.message());
+}
+
+Error misfits_error(const container::Findings& findings, const char* kind, Bytes own) {
   if (findings.malformed()) return Error(Code::invalid_argument, findings.list().front().words);
+  const std::string outer = own.empty() ? std::string() : pointer_of(own) + "/";
   std::string words;
   for (const container::Finding& each : findings.list()) {
+    Bytes sent = each.pointer;
+    if (!outer.empty() && sent.starts_with(outer)) sent.remove_prefix(outer.size() - 1);
     if (!words.empty()) words += "; ";
-    words += fmt::format("{} '{}': {}", kind, container::bracket_name(each.pointer), each.words);
+    words += fmt::format("{} '{}': {}", kind, container::bracket_name(sent), each.words);
   }
   if (findings.left_out() != 0) words += fmt::format("; and {} more", findings.left_out());
   return Error(Code::invalid_argument, std::move(words));
 }
 
-Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names) {
-  return Error(Code::invalid_argument,
-               fmt::format("{} '{}': unknown name{}", kind, shortened(encoded),
-                           nearest_hint(encoded, names)));
-}
-
 bool is_form_name(Bytes encoded, Bytes name) {
   if (!http::needs_form_decoding(encoded)) return encoded == name;
-  const auto decoded = decoded_form(encoded, "name", name);
+  const auto decoded = decoded_form(encoded);
   return decoded && decoded->bytes() == name;
 }
 
-Result<Text> decoded_segment(Bytes segment) {
+Text decoded_segment(Bytes segment) {
   Text text(segment);
   const auto size = http::decode_segment(segment, std::span(text.data(), text.size()));
   // In the text of a rest parameter a decoded "%2F" is a slash like those between its segments. A
@@ -92,10 +103,10 @@ Result<Text> decoded_segment(Bytes segment) {
   return text;
 }
 
-Result<Text> decoded_form(Bytes raw, const char* kind, Bytes name) {
-  Text text(raw);
-  const auto size = http::decode_form(raw, std::span(text.data(), text.size()));
-  if (!size) return std::unexpected(not_a("valid percent-encoding", kind, name, raw));
+std::optional<Text> decoded_form(Bytes encoded) {
+  Text text(encoded);
+  const auto size = http::decode_form(encoded, std::span(text.data(), text.size()));
+  if (!size) return std::nullopt;
   text.resize(*size);
   return text;
 }

@@ -57,28 +57,41 @@ struct Query {
 
 namespace detail {
 
-// The message of both is "KIND 'NAME': WORDS".
-Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text);
-Error bad_parameter(const char* kind, Bytes name, Bytes words);
+// Whether a value that does not fit is explained. If not, its Error is a code without a message.
+enum class Telling : std::uint8_t { words, nothing };
 
-// Adds the finding of an error that one of both made: its pointer is "/NAME". An equal one that was
-// added last is not added again.
-void add_misfit(container::Findings& findings, const Error& error);
+// Returns an Error with the words "expected EXPECTED, got 'TEXT'".
+Error not_a(Bytes expected, Bytes text, Telling telling);
+
+// A parameter of one value that does not fit. The name is that of the route.
+struct Misfit {
+  const char* kind;  // "path parameter"
+  Bytes name;
+  Error words;  // its message does not repeat the name
+};
+
+// Adds the finding "/NAME", unless an equal one is in the list. Full findings only count it.
+void add_misfit(container::Findings& findings, Bytes name, Bytes words);
+// Adds a name that is none of `names`, and suggests the nearest of them. A name that is in the list
+// is not added again. Full findings only count it.
+void add_unknown(container::Findings& findings, Bytes encoded,
+                 std::span<const std::string_view> names);
 // All findings as one error: "query parameter 'limit': is missing; query parameter 'after': …".
-Error misfits_error(const container::Findings& findings, const char* kind);
+// Entries of the dictionary `own` have the names that were sent (base/values/separators.hpp).
+Error misfits_error(const container::Findings& findings, const char* kind, Bytes own = {});
 
 // Reads a whole number that is written with a point or exponent: "1.0", "1e2". JSON Schema counts
 // these as integers. Empty: the text is none, or it is beyond the range of the type.
 std::optional<std::int64_t> parse_whole(Bytes text);
 std::optional<std::uint64_t> parse_whole_natural(Bytes text);
 
-// Reads text as T. `kind` and `name` tell the error where the text came from.
+// Reads text as T. The Error has words without a name: "expected a number, got 'x'".
 template <class T>
-Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
+Result<T> parse_text(Bytes text, Telling telling = Telling::words) {
   if constexpr (std::same_as<T, bool>) {
     if (text == "true" || text == "1") return true;
     if (text == "false" || text == "0") return false;
-    return std::unexpected(not_a("true or false", kind, name, text));
+    return std::unexpected(not_a("true or false", text, telling));
   } else if constexpr (std::is_arithmetic_v<T>) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -97,16 +110,19 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
                                      : std::unsigned_integral<T>
                                          ? "a whole number that is not negative"
                                          : "a whole number";
-    return std::unexpected(not_a(expected, kind, name, text));
+    return std::unexpected(not_a(expected, text, telling));
   } else if constexpr (DescribedEnum<T>) {
     if (const auto found = enumerator_from<T>(text)) return *found;
-    return std::unexpected(not_a(enumerator_choices<T>(), kind, name, text));
+    if (telling == Telling::nothing) return fail(Code::invalid_argument);
+    return std::unexpected(not_a(enumerator_choices<T>(), text, telling));
   } else if constexpr (TextFormed<T>) {
     if (auto parsed = TextForm<T>::parse(text)) return *std::move(parsed);
+    if (telling == Telling::nothing) return fail(Code::invalid_argument);
     if constexpr (requires { TextForm<T>::misfit(text); }) {
-      return std::unexpected(bad_parameter(kind, name, TextForm<T>::misfit(text)));
+      return fail(Code::invalid_argument, std::string(TextForm<T>::misfit(text)));
+    } else {
+      return std::unexpected(not_a(TextForm<T>::expected, text, telling));
     }
-    return std::unexpected(not_a(TextForm<T>::expected, kind, name, text));
   } else {
     static_assert(
         std::same_as<T, std::string>,
@@ -116,13 +132,14 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
   }
 }
 
-Result<Text> decoded_segment(Bytes segment);
-// `kind` and `name` tell the error where the text came from.
-Result<Text> decoded_form(Bytes text, const char* kind, Bytes name);
+Text decoded_segment(Bytes segment);
+// Empty: the percent-encoding is not valid.
+std::optional<Text> decoded_form(Bytes encoded);
+inline Error not_decoded(Bytes raw, Telling telling) {
+  return not_a("valid percent-encoding", raw, telling);
+}
 // Whether `encoded` is the form encoding of `name`.
 bool is_form_name(Bytes encoded, Bytes name);
-// `names`: the known names; the error suggests the nearest.
-Error unknown_parameter(const char* kind, Bytes encoded, std::span<const std::string_view> names);
 
 // The names and values of a query, one after another.
 class QueryPairs {
@@ -135,10 +152,10 @@ class QueryPairs {
   bool is(Bytes name) const { return is_form_name(name_, name); }
   Bytes shown_name() const noexcept { return name_; }
   template <class T>
-  Result<T> value(Bytes name) const {
-    auto text = decoded_form(raw_, kind, name);
-    if (!text) return std::unexpected(text.error());
-    return parse_text<T>(text->bytes(), kind, name);
+  Result<T> value(Telling telling) const {
+    const auto text = decoded_form(raw_);
+    if (!text) return std::unexpected(not_decoded(raw_, telling));
+    return parse_text<T>(text->bytes(), telling);
   }
   std::optional<Error> error() const noexcept { return std::nullopt; }
 
@@ -150,23 +167,25 @@ class QueryPairs {
 template <class T>
 inline constexpr bool is_list_parameter = ListMember<WithoutOptional<T>>;
 
-// Checks a value against the rules of its description.
+// Reads the current value and checks it against the rules of its description.
 template <class Value, class Pairs>
-Result<Value> parse_ruled(const Rules<Value>& rules, Bytes name, const Pairs& pairs) {
-  auto parsed = pairs.template value<Value>(name);
-  if (!parsed && rules.secret) {
-    return std::unexpected(
-        bad_parameter(pairs.kind, name, "is malformed; it is secret and not shown"));
-  }
-  if (parsed && !obeys(rules, *parsed)) {
-    return std::unexpected(bad_parameter(pairs.kind, name, broken_rule(rules, *parsed)));
+Result<Value> parse_ruled(const Rules<Value>& rules, const Pairs& pairs, Telling telling) {
+  auto parsed = pairs.template value<Value>(rules.secret ? Telling::nothing : telling);
+  const bool is_broken = parsed && !obeys(rules, *parsed);
+  if (telling == Telling::nothing) {
+    if (is_broken) return fail(Code::invalid_argument);
+  } else if (!parsed && rules.secret) {
+    return fail(Code::invalid_argument, "is malformed; it is secret and not shown");
+  } else if (is_broken) {
+    return fail(Code::invalid_argument, std::string(broken_rule(rules, *parsed)));
   }
   return parsed;
 }
 
 // Adds an item to a list: all values of a name that comes more than once count.
 template <class Field, class Pairs, class M>
-std::optional<Error> parse_item(const Field& field, const Pairs& pairs, M& member, bool first) {
+std::optional<Error> parse_item(const Field& field, const Pairs& pairs, M& member, bool first,
+                                Telling telling) {
   if (first) member = M();  // the given values replace the initialiser
   auto& list = [&member]() -> auto& {
     if constexpr (is_optional<M>) {
@@ -176,21 +195,27 @@ std::optional<Error> parse_item(const Field& field, const Pairs& pairs, M& membe
     }
   }();
   if (list.size() >= field.rules.length_max) {
-    return bad_parameter(pairs.kind, field.name,
-                         fmt::format("is given more than {} times", field.rules.length_max));
+    if (telling == Telling::nothing) return Error(Code::invalid_argument);
+    return Error(Code::invalid_argument,
+                 fmt::format("is given more than {} times", field.rules.length_max));
   }
-  auto parsed = parse_ruled(field.rules.each, field.name, pairs);
+  auto parsed = parse_ruled(field.rules.each, pairs, telling);
   if (!parsed) return parsed.error();
   list.push_back(*std::move(parsed));
   return std::nullopt;
 }
 
 template <class Field, class Pairs, class M>
-std::optional<Error> parse_member(const Field& field, const Pairs& pairs, M& member) {
-  auto parsed = parse_ruled(field.rules, field.name, pairs);
+std::optional<Error> parse_member(const Field& field, const Pairs& pairs, M& member,
+                                  Telling telling) {
+  auto parsed = parse_ruled(field.rules, pairs, telling);
   if (!parsed) return parsed.error();
   member = *std::move(parsed);
   return std::nullopt;
+}
+
+inline Misfit path_misfit(const RequestView& request, std::size_t index, const Error& words) {
+  return {"path parameter", request.parameters()[index].name, words};
 }
 
 template <class T>
@@ -199,86 +224,102 @@ Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
   if constexpr (std::is_arithmetic_v<T>) {  // nearly always there is nothing to decode and nothing
                                             // to copy
     if (parameter.value.find('%') == Bytes::npos) {
-      return parse_text<T>(parameter.value, "path parameter", parameter.name);
+      return parse_text<T>(parameter.value);
     }
   }
-  auto text = decoded_segment(parameter.value);
-  if (!text) return std::unexpected(text.error());
-  return parse_text<T>(text->bytes(), "path parameter", parameter.name);
+  return parse_text<T>(decoded_segment(parameter.value).bytes());
 }
+
+// Wrong values of one member that are explained. Further ones are only counted, and equal ones not
+// even that: a form may repeat a wrong value as often as its size allows.
+inline constexpr std::uint8_t misfits_told_max = 16;
+
+// A member while the pairs are read.
+struct MemberState {
+  bool is_given = false;
+  std::uint8_t misfits = 0;  // wrong values, up to misfits_told_max
+
+  Telling telling(const container::Findings& findings) const noexcept {
+    return findings.full() || misfits == misfits_told_max ? Telling::nothing : Telling::words;
+  }
+  // Notes a wrong value. `telling`: that of its error.
+  void note(container::Findings& findings, Bytes name, const Error& error, Telling telling);
+};
+template <Described T>
+using MemberStates = std::array<MemberState, field_count<T>>;
 
 // Stores the current value in the member of its name.
 template <Described T, class Pairs>
-std::optional<Error> take_pair(const Pairs& pairs, T& value,
-                               std::array<bool, field_count<T>>& given) {
+void take_pair(const Pairs& pairs, T& value, MemberStates<T>& states,
+               container::Findings& findings) {
   constexpr bool strict = unknown_names<T> == UnknownNames::refuse;
-  std::optional<Error> error;
   bool known = false;
   std::size_t place = 0;
   for_each_field(value, [&](const auto& field, auto& member) {
-    const std::size_t at = place++;
+    MemberState& state = states[place++];
     if (known || !pairs.is(field.name)) return;
     known = true;
-    const bool first = !std::exchange(given[at], true);
+    const bool first = !std::exchange(state.is_given, true);
+    const Telling telling = state.telling(findings);
+    std::optional<Error> error;
     if constexpr (is_list_parameter<std::remove_reference_t<decltype(member)>>) {
-      error = parse_item(field, pairs, member, first);
-      return;
+      error = parse_item(field, pairs, member, first, telling);
+    } else if (first || !strict) {
+      error = parse_member(field, pairs, member, telling);
+    } else if (telling == Telling::nothing) {
+      error = Error(Code::invalid_argument);
     } else {
-      error = first || !strict ? parse_member(field, pairs, member)
-                               : bad_parameter(pairs.kind, field.name, "is given more than once");
+      error = Error(Code::invalid_argument, "is given more than once");
     }
+    if (error) state.note(findings, field.name, *error, telling);
   });
-  if (strict && !known) {
-    error = unknown_parameter(pairs.kind, pairs.shown_name(), described_names<T>);
-  }
-  return error;
+  if (strict && !known) add_unknown(findings, pairs.shown_name(), described_names<T>);
 }
 
-// Explains why a list is too short.
-template <class Field, class Pairs, class M>
-std::optional<Error> check_list(const Field& field, const Pairs& pairs, const M& member) {
+// Explains why a list is too short. Empty: it is not.
+template <class Field, class M>
+std::string check_list(const Field& field, const M& member) {
   if constexpr (is_list_parameter<M>) {
     if constexpr (is_optional<M>) {
       if (member && !obeys(field.rules, *member)) {
-        return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, *member));
+        return std::string(broken_rule(field.rules, *member));
       }
     } else if (!obeys(field.rules, member)) {
-      return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, member));
+      return std::string(broken_rule(field.rules, member));
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 // Adds what is wrong with members whose pairs were read: lists that are too short, and what is
-// missing.
-template <Described T, class Pairs>
-void check_members(const T& value, const std::array<bool, field_count<T>>& given,
-                   const Pairs& pairs, container::Findings& findings) {
+// missing. A list with a wrong item lacks that item, and its length says nothing.
+template <Described T>
+void check_members(const T& value, const MemberStates<T>& states, container::Findings& findings) {
   std::size_t place = 0;
   for_each_field(value, [&](const auto& field, const auto& member) {
-    std::optional<Error> wrong;
-    if (given[place++]) {
-      if (findings.empty()) wrong = check_list(field, pairs, member);  // a list of all its items
+    const MemberState& state = states[place++];
+    std::string wrong;
+    if (state.is_given) {
+      if (state.misfits == 0) wrong = check_list(field, member);
     } else if (field.rules.presence == Presence::required) {
-      wrong = bad_parameter(pairs.kind, field.name, "is missing");
+      wrong = "is missing";
     }
-    if (wrong) add_misfit(findings, *wrong);
+    if (!wrong.empty()) add_misfit(findings, field.name, wrong);
   });
 }
 
 // If a name comes more than once, the last value counts, in a list all of them. Names that T lacks
 // are ignored. A T with KATANA_DESCRIBE_STRICT refuses both. False: `findings` names all mistakes.
+// Mistakes beyond the limit of `findings` cost no words.
 template <Described T, class Pairs>
 bool read_pairs(Pairs& pairs, T& value, container::Findings& findings) {
-  std::array<bool, field_count<T>> given{};
-  while (pairs.next()) {
-    if (const auto error = take_pair(pairs, value, given)) add_misfit(findings, *error);
-  }
+  MemberStates<T> states{};
+  while (pairs.next()) take_pair(pairs, value, states, findings);
   if (const std::optional<Error> error = pairs.error()) {
     findings.set_malformed(std::string(error->message()));
     return false;
   }
-  check_members(value, given, pairs, findings);
+  check_members(value, states, findings);
   return findings.empty();
 }
 
@@ -322,8 +363,11 @@ struct Refusal {
   Reply reply;
 };
 
-// 400 with all findings in parameters of a kind, such as "query parameter".
-Refusal refuse_parameters(const container::Findings& findings, const char* kind);
+// 400 with all findings in parameters of a kind, such as "query parameter". `own` is that of
+// misfits_error().
+Refusal refuse_parameters(const container::Findings& findings, const char* kind, Bytes own = {});
+// The same with one finding.
+Refusal refuse_parameter(const char* kind, Bytes name, Bytes words);
 
 // Reads the members of a parameter's value, or refuses the request.
 template <class Parameter, class Pairs>
@@ -345,9 +389,9 @@ template <class P>
 struct Extractor;
 template <class T>
 struct Extractor<Path<T>> {
-  static Result<Path<T>> from(const RequestView& request, std::size_t index) {
+  static std::expected<Path<T>, Misfit> from(const RequestView& request, std::size_t index) {
     auto value = parse_path_parameter<T>(request, index);
-    if (!value) return std::unexpected(value.error());
+    if (!value) return std::unexpected(path_misfit(request, index, value.error()));
     return Path<T>{*std::move(value)};
   }
 };

@@ -21,7 +21,7 @@ namespace {
 
 template <class T>
 Result<T> parsed(Bytes text) {
-  return detail::parse_text<T>(text, "path parameter", "id");
+  return detail::parse_text<T>(text);
 }
 
 TEST(ParseText, whole_numbers_are_read_to_their_limits) {
@@ -73,15 +73,12 @@ TEST(ParseText, a_bool_is_one_of_four_words) {
   }
 }
 
-TEST(ParseText, an_error_names_the_parameter_what_was_expected_and_what_came) {
-  EXPECT_EQ(parsed<int>("x7").error().message(),
-            "path parameter 'id': expected a whole number, got 'x7'");
+TEST(ParseText, an_error_says_what_was_expected_and_what_came) {
+  EXPECT_EQ(parsed<int>("x7").error().message(), "expected a whole number, got 'x7'");
   EXPECT_EQ(parsed<unsigned>("-1").error().message(),
-            "path parameter 'id': expected a whole number that is not negative, got '-1'");
-  EXPECT_EQ(parsed<double>("nan").error().message(),
-            "path parameter 'id': expected a number, got 'nan'");
-  EXPECT_EQ(parsed<bool>("maybe").error().message(),
-            "path parameter 'id': expected true or false, got 'maybe'");
+            "expected a whole number that is not negative, got '-1'");
+  EXPECT_EQ(parsed<double>("nan").error().message(), "expected a number, got 'nan'");
+  EXPECT_EQ(parsed<bool>("maybe").error().message(), "expected true or false, got 'maybe'");
   EXPECT_EQ(parsed<int>("x").error().code(), Code::invalid_argument);
 }
 
@@ -304,6 +301,48 @@ TEST(QueryParameters, have_sixteen_mistakes_told_and_the_others_counted) {
   EXPECT_TRUE(wrong_with(query).ends_with("'n13': unknown name; and 7 more")) << wrong_with(query);
 }
 
+TEST(QueryParameters, may_have_names_with_the_characters_of_a_message) {
+  Router router;
+  router.get("/windows", [](Query<Window>) { return Reply::text(""); });
+  testing::TestServer server(std::move(router).build());
+  const auto reply = server.get("/windows?token=t&a':b':%20c=1&a':b=1&a'=1&a':%20b=1");
+  EXPECT_TRUE(
+      reply.content().ends_with(R"("errors":[{"pointer":"/a':b':%20c","detail":"unknown name"},)"
+                                R"({"pointer":"/a':b","detail":"unknown name"},)"
+                                R"({"pointer":"/a'","detail":"unknown name"},)"
+                                R"({"pointer":"/a':%20b","detail":"unknown name"}]})"))
+      << reply.content();
+}
+
+// The name of a member may have them unescaped.
+struct Marked {
+  int mark = 0;
+};
+KATANA_DESCRIBE(Marked, (mark, named("a': b")))
+
+TEST(QueryParameters, a_member_may_have_a_name_with_the_characters_of_a_message) {
+  Router router;
+  router.get("/marks", [](Query<Marked>) { return Reply::text(""); });
+  testing::TestServer server(std::move(router).build());
+  const auto reply = server.get("/marks?a':+b=x");
+  EXPECT_TRUE(reply.content().ends_with(
+      R"("errors":[{"pointer":"/a': b","detail":"expected a whole number, got 'x'"}]})"))
+      << reply.content();
+}
+
+TEST(QueryParameters, that_repeat_a_mistake_leave_room_for_others) {
+  std::string query;
+  for (int round = 0; round < 40; ++round) query += "limit=0&sort=newest&toke=t&";
+  query += "other=1";
+  EXPECT_EQ(wrong_with(query),
+            "query parameter 'limit': expected 1 to 100, got 0; "
+            "query parameter 'sort': expected 1 to 4 characters, got 6; "
+            "query parameter 'toke': unknown name; did you mean 'token'?; "
+            "query parameter 'limit': is given more than once; "
+            "query parameter 'sort': is given more than once; "
+            "query parameter 'other': unknown name; query parameter 'token': is missing");
+}
+
 TEST(PathParameter, that_does_not_fit_is_told_as_a_query_parameter_is) {
   Router router;
   router.get("/users/{id}", [](Path<int>) { return Reply::text(""); });
@@ -360,6 +399,29 @@ TEST(QueryParameters, a_list_obeys_its_rules_and_those_of_its_items) {
   EXPECT_EQ(wrong_in("tag=a&tag=toolong"),
             "query parameter 'tag': expected 1 to 4 characters, got 7");
   EXPECT_EQ(wrong_in("id=1&id=x"), "query parameter 'id': expected a whole number, got 'x'");
+}
+
+struct Lists {
+  int limit = 1;
+  std::vector<std::string> tag;
+  std::optional<std::vector<int>> id;
+};
+KATANA_DESCRIBE(Lists, limit, (tag, length(2, 3), each(length(1, 4))), (id, length(3, 9)))
+
+TEST(QueryParameters, a_list_that_is_too_short_is_told_beside_other_mistakes) {
+  const auto wrong = [](Bytes query) { return parse_query<Lists>(query).error().describe(); };
+  constexpr Bytes number = "query parameter 'limit': expected a whole number, got 'x'";
+  constexpr Bytes tags = "query parameter 'tag': expected 2 to 3 items, got 1";
+  constexpr Bytes ids = "query parameter 'id': expected 3 to 9 items, got 2";
+  const std::string all = fmt::format("{}; {}; {}", number, tags, ids);
+  EXPECT_EQ(wrong("limit=x&tag=a&id=1&id=2"), all);
+  EXPECT_EQ(wrong("id=1&tag=a&id=2&limit=x"), all);
+  EXPECT_EQ(wrong("tag=a&id=1&id=2"), fmt::format("{}; {}", tags, ids));
+  // The length of a list says nothing while one of its items is wrong, in either order.
+  constexpr Bytes item = "query parameter 'id': expected a whole number, got 'x'";
+  EXPECT_EQ(wrong("tag=a&tag=b&id=x&id=1"), item);
+  EXPECT_EQ(wrong("tag=a&tag=b&id=1&id=x"), item);
+  EXPECT_EQ(wrong("tag=a&id=1&id=x"), fmt::format("{}; {}", item, tags));
 }
 
 TEST(QueryParameters, an_enumeration_is_read_by_its_names) {

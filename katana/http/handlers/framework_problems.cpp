@@ -51,21 +51,31 @@ Reply parameter_problem(const Error& error) {
       error.code() == Code::invalid_argument || error.code() == Code::out_of_range;
   if (!is_of_client) return problem(error);
   container::Findings findings;
-  add_misfit(findings, error);
+  findings.add({}, std::string(error.message()));
   Reply reply = fault_problem(types::invalid_parameter, error.message(), findings);
   PreparedReply::set_cause(reply, error);
   return reply;
 }
 
-Refusal refuse_parameters(const container::Findings& findings, const char* kind) {
-  const Error error = misfits_error(findings, kind);
+Refusal refuse_parameters(const container::Findings& findings, const char* kind, Bytes own) {
+  const Error error = misfits_error(findings, kind, own);
   if (findings.malformed()) return Refusal(parameter_problem(error));
   Reply reply = fault_problem(types::invalid_parameter, error.message(), findings);
   PreparedReply::set_cause(reply, error);
   return Refusal(std::move(reply));
 }
 
+Refusal refuse_parameter(const char* kind, Bytes name, Bytes words) {
+  container::Findings findings;
+  add_misfit(findings, name, words);
+  return refuse_parameters(findings, kind);
+}
+
 Reply refusal(const Error& error) { return parameter_problem(error); }
+
+Reply refusal(const Misfit& misfit) {
+  return std::move(refuse_parameter(misfit.kind, misfit.name, misfit.words.message()).reply);
+}
 
 }  // namespace katana::detail
 

@@ -71,8 +71,8 @@ class HeaderPairs {
   }
   Bytes shown_name() const noexcept { return head_.name(at_ - 1); }
   template <class T>
-  Result<T> value(Bytes name) const {
-    return parse_text<T>(head_.value(at_ - 1), kind, name);
+  Result<T> value(Telling telling) const {
+    return parse_text<T>(head_.value(at_ - 1), telling);
   }
   std::optional<Error> error() const noexcept { return std::nullopt; }
 
@@ -94,11 +94,11 @@ class CookiePairs {
   bool is(Bytes name) const noexcept { return name == name_; }
   Bytes shown_name() const noexcept { return name_; }
   template <class T>
-  Result<T> value(Bytes name) const {
+  Result<T> value(Telling telling) const {
     if constexpr (requires { TextForm<T>::is_json; }) {
-      return parse_text<T>(json_of_cookie(value_), kind, name);
+      return parse_text<T>(json_of_cookie(value_), telling);
     }
-    return parse_text<T>(value_, kind, name);
+    return parse_text<T>(value_, telling);
   }
   std::optional<Error> error() const noexcept { return std::nullopt; }
 

@@ -1,11 +1,14 @@
 // A request in steady state makes no heap call, counted from the dispatcher to the reply.
 #include "katana/base/system/heap_calls_test.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "katana/http/handlers/exchange_fixture_test.hpp"
+#include "katana/http/handlers/extract.hpp"
 #include "katana/http/handlers/json.hpp"
 
 namespace katana {
@@ -154,6 +157,67 @@ TEST_F(ServiceHeapCalls, middleware_that_waits_and_hands_on_a_value_makes_none) 
     EXPECT_EQ(exchange.content_sent, "8");
   }
   EXPECT_EQ(calls, 0u);
+}
+
+// ---- the work for mistakes that are not told ----
+
+struct Account {
+  int limit = 1;
+  std::vector<int> numbers;
+  std::string token_of_the_account;
+};
+KATANA_DESCRIBE_STRICT(Account, (limit, range(1, 9)), numbers, token_of_the_account)
+
+class MisfitHeapCalls : public HeapCallsTest {
+ protected:
+  // Heap calls to read `count` pairs, and the number of mistakes that were left out.
+  struct Work {
+    std::uint64_t heap_calls;
+    std::size_t left_out;
+  };
+  template <class Pair>
+  static Work work_of(int count, Pair pair) {
+    std::string query;
+    for (int number = 0; number < count; ++number) query += pair(number) + "&";
+    Account account;
+    container::Findings findings;
+    detail::QueryPairs pairs(query);
+    const std::uint64_t before = heap_calls();
+    EXPECT_FALSE(detail::read_pairs(pairs, account, findings));
+    return {heap_calls() - before, findings.left_out()};
+  }
+  template <class Pair>
+  static void expect_no_words_beyond_the_limit(Pair pair) {
+    (void)work_of(100, pair);  // the first one is not warm
+    const Work some = work_of(100, pair);
+    const Work many = work_of(1000, pair);
+    EXPECT_EQ(some.heap_calls, many.heap_calls);
+    EXPECT_EQ(many.left_out - some.left_out, 900u);
+  }
+};
+
+// A hint is a text, so each call of nearest_hint() would be seen.
+TEST_F(MisfitHeapCalls, unknown_names_beyond_the_limit_are_not_compared) {
+  expect_no_words_beyond_the_limit([](int number) {
+    return fmt::format("tken_of_the_account{}=1", number % 10 + 100 * number);
+  });
+}
+
+TEST_F(MisfitHeapCalls, values_beyond_the_limit_have_no_words) {
+  expect_no_words_beyond_the_limit([](int number) {
+    return number < 16 ? fmt::format("unknown_name_{}=1", number) : "limit=0";
+  });
+  expect_no_words_beyond_the_limit([](int number) { return fmt::format("numbers=x{}", number); });
+}
+
+// Equal mistakes never fill the list.
+TEST_F(MisfitHeapCalls, a_mistake_that_is_repeated_has_no_words_in_the_end) {
+  const auto pair = [](int) { return std::string("numbers=x"); };
+  (void)work_of(100, pair);
+  const Work some = work_of(100, pair);
+  const Work many = work_of(1000, pair);
+  EXPECT_EQ(some.heap_calls, many.heap_calls);
+  EXPECT_EQ(many.left_out, 0u);
 }
 
 }  // namespace

@@ -12,14 +12,15 @@
 //
 // A member whose name itself has brackets ("ids[]") takes that name. Lists that katana_separators()
 // names (base/values/separators.hpp) are one text. A dictionary with own_names takes what no other
-// member takes. data/container/form_read.hpp says how texts are
-// read; everything else is as in Query<T>. NestedForm<T> (http/forms/nested_form.hpp) does the same
-// for a form.
+// member takes. Its own name with brackets is such a name. data/container/form_read.hpp says how
+// texts are read; everything else is as in Query<T>. NestedForm<T> (http/forms/nested_form.hpp)
+// does the same for a form.
 //
 // Owns       its value.
 // Thread     its reactor's.
 // Allocates  a tree of all names and values, for the call, and what the members need.
-// Fails      400 with all that does not fit, each with the name that was sent.
+// Fails      400 with all values that do not fit, each with the name that was sent. The first
+//            mistake of the tree is told alone: wrong escapes or brackets, or too many values.
 // Invariant  at most 1,000 values, and at most 16 brackets in a name
 //            (data/container/form_tree.hpp).
 #pragma once
@@ -63,19 +64,20 @@ inline constexpr NestedNames nested_names_of{
     },
     [](Bytes name) { return separator_of<T>(name); }, own_names_of<T>()};
 
-// Adds the pairs of a query, or of a form of that kind. Returns nothing if all were added.
-std::optional<Error> add_nested_pairs(container::FormTree& tree, Bytes pairs, const char* kind,
-                                      const NestedNames& names);
+// Adds the pairs of a query, or of a form of that kind. Returns nothing if all were added, and
+// otherwise a refusal with the first mistake.
+std::optional<Refusal> add_nested_pairs(container::FormTree& tree, Bytes pairs, const char* kind,
+                                        const NestedNames& names);
 // Adds one name and its value, without escapes, in the same way.
-std::optional<Error> add_nested(container::FormTree& tree, Bytes name, container::FormLeaf leaf,
-                                const char* kind, const NestedNames& names);
+std::optional<Refusal> add_nested(container::FormTree& tree, Bytes name, container::FormLeaf leaf,
+                                  const char* kind, const NestedNames& names);
 
 template <Described T>
 std::expected<T, Refusal> read_nested(const container::FormTree& tree, const char* kind) {
   std::expected<T, Refusal> value{std::in_place};
   container::Findings findings;
   if (!container::read_form(tree, *value, findings)) {
-    return std::unexpected(refuse_parameters(findings, kind));
+    return std::unexpected(refuse_parameters(findings, kind, own_names_of<T>()));
   }
   return value;
 }
@@ -85,8 +87,8 @@ struct Extractor<NestedQuery<T>> {
   static std::expected<NestedQuery<T>, Refusal> from(const RequestView& request, std::size_t) {
     constexpr const char* kind = "query parameter";
     container::FormTree tree;
-    if (auto error = add_nested_pairs(tree, request.query(), kind, nested_names_of<T>)) {
-      return std::unexpected(Refusal(parameter_problem(*error)));
+    if (auto refused = add_nested_pairs(tree, request.query(), kind, nested_names_of<T>)) {
+      return std::unexpected(*std::move(refused));
     }
     auto value = read_nested<T>(tree, kind);
     if (!value) return std::unexpected(std::move(value.error()));

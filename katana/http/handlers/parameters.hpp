@@ -221,6 +221,7 @@ struct Call {
 };
 
 Reply refusal(const Error& error);
+Reply refusal(const Misfit& misfit);
 inline Reply refusal(Refusal&& refused) { return std::move(refused.reply); }
 Reply refuse_for_memory();
 

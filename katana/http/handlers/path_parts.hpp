@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstddef>
+#include <expected>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -63,18 +64,20 @@ template <PartsPattern pattern, class... T>
 struct Extractor<PathParts<pattern, T...>> {
   using Parts = PathParts<pattern, T...>;
 
-  static Result<Parts> from(const RequestView& request, std::size_t index) {
+  static std::expected<Parts, Refusal> from(const RequestView& request, std::size_t index) {
     const PathParameter parameter = request.parameters()[index];
     std::array<Bytes, sizeof...(T)> parts;
     if (!cut_parts(parameter.value, pattern.bytes(), parts)) {
-      return std::unexpected(no_parts(pattern.bytes(), parameter.value));
+      const Error error = no_parts(pattern.bytes(), parameter.value);
+      return std::unexpected(Refusal(parameter_problem(error)));
     }
-    Result<Parts> result{std::in_place};
+    std::expected<Parts, Refusal> result{std::in_place};
     const auto read = [&]<std::size_t at>(std::integral_constant<std::size_t, at>) {
       using Value = std::tuple_element_t<at, std::tuple<T...>>;
-      auto value = part<Value>(parts[at], parameter.name);
+      auto value = parse_text<Value>(decoded_segment(parts[at]).bytes());
       if (!value) {
-        result = std::unexpected(value.error());
+        result = std::unexpected(
+            refuse_parameter("path parameter", parameter.name, value.error().message()));
         return false;
       }
       std::get<at>(result->values) = *std::move(value);
@@ -84,14 +87,6 @@ struct Extractor<PathParts<pattern, T...>> {
       (void)(read(std::integral_constant<std::size_t, at>()) && ...);
     }(std::index_sequence_for<T...>());
     return result;
-  }
-
- private:
-  template <class Value>
-  static Result<Value> part(Bytes raw, Bytes name) {
-    auto text = decoded_segment(raw);
-    if (!text) return std::unexpected(text.error());
-    return parse_text<Value>(text->bytes(), "path parameter", name);
   }
 };
 

@@ -56,7 +56,7 @@ std::optional<std::vector<Bytes>> segment_items(Bytes segment, Bytes name, Segme
 Error bad_segment(Bytes name, Bytes segment, SegmentStyle style) {
   const std::string expected =
       style == SegmentStyle::label ? std::string(".value") : fmt::format(";{}=value", name);
-  return not_a(expected, "path parameter", name, segment);
+  return not_a(expected, segment, Telling::words);
 }
 
 }  // namespace katana::detail

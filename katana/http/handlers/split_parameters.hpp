@@ -110,10 +110,10 @@ class SplitQueryPairs {
   bool is(Bytes name) const { return is_form_name(name_, name); }
   Bytes shown_name() const noexcept { return name_; }
   template <class V>
-  Result<V> value(Bytes name) const {
-    auto text = decoded_form(raw_, kind, name);
-    if (!text) return std::unexpected(text.error());
-    return parse_text<V>(text->bytes(), kind, name);
+  Result<V> value(Telling telling) const {
+    const auto text = decoded_form(raw_);
+    if (!text) return std::unexpected(not_decoded(raw_, telling));
+    return parse_text<V>(text->bytes(), telling);
   }
   std::optional<Error> error() const noexcept { return std::nullopt; }
 
@@ -148,7 +148,7 @@ class SplitPairs {
     for (const Separator& each : katana_separators(static_cast<const T*>(nullptr))) {
       if (!pairs_.is(each.name)) continue;
       is_split_ = true;
-      text_ = pairs_.template value<std::string>(each.name).value_or(std::string());
+      text_ = pairs_.template value<std::string>(Telling::nothing).value_or(std::string());
       rest_ = text_;
       item_ = trimmed_item(cut_item(rest_, ',', more_));
       break;
@@ -158,9 +158,9 @@ class SplitPairs {
   bool is(Bytes name) const { return pairs_.is(name); }
   Bytes shown_name() const noexcept { return pairs_.shown_name(); }
   template <class V>
-  Result<V> value(Bytes name) const {
-    if (!is_split_) return pairs_.template value<V>(name);
-    return parse_text<V>(item_, kind, name);
+  Result<V> value(Telling telling) const {
+    if (!is_split_) return pairs_.template value<V>(telling);
+    return parse_text<V>(item_, telling);
   }
   std::optional<Error> error() const noexcept { return std::nullopt; }
 
@@ -194,6 +194,7 @@ struct Extractor<SplitCookie<T>> {
 // The items of a segment, still encoded; nothing if it is not in the style.
 std::optional<std::vector<Bytes>> segment_items(Bytes segment, Bytes name, SegmentStyle style,
                                                 bool explode, bool is_list);
+// Its words do not repeat the name.
 Error bad_segment(Bytes name, Bytes segment, SegmentStyle style);
 
 template <class T, SegmentStyle style, bool explode>
@@ -201,18 +202,19 @@ inline constexpr bool is_path<StyledPath<T, style, explode>> = true;
 
 template <class T, SegmentStyle style, bool explode>
 struct Extractor<StyledPath<T, style, explode>> {
-  static Result<StyledPath<T, style, explode>> from(const RequestView& request, std::size_t index) {
+  static std::expected<StyledPath<T, style, explode>, Misfit> from(const RequestView& request,
+                                                                   std::size_t index) {
     const PathParameter parameter = request.parameters()[index];
     const auto items =
         segment_items(parameter.value, parameter.name, style, explode, ListMember<T>);
-    if (!items) return std::unexpected(bad_segment(parameter.name, parameter.value, style));
+    if (!items) {
+      const Error words = bad_segment(parameter.name, parameter.value, style);
+      return std::unexpected(path_misfit(request, index, words));
+    }
     StyledPath<T, style, explode> path{};
     for (const Bytes item : *items) {
-      auto text = decoded_segment(item);
-      if (!text) return std::unexpected(text.error());
-      using Item = ItemOf<T>;
-      auto parsed = parse_text<Item>(text->bytes(), "path parameter", parameter.name);
-      if (!parsed) return std::unexpected(parsed.error());
+      auto parsed = parse_text<ItemOf<T>>(decoded_segment(item).bytes());
+      if (!parsed) return std::unexpected(path_misfit(request, index, parsed.error()));
       if constexpr (ListMember<T>) {
         path.value.push_back(*std::move(parsed));
       } else {

@@ -17,7 +17,7 @@ bool is_of(Bytes sent, const std::string& name) {
 // A malformed name is never read by a handler, but its value may still be a secret.
 bool may_be(Bytes encoded, const std::string& name) {
   if (!http::needs_form_decoding(encoded)) return is_of(encoded, name);
-  const auto decoded = detail::decoded_form(encoded, "name", name);
+  const auto decoded = detail::decoded_form(encoded);
   return !decoded || is_of(decoded->bytes(), name);
 }
 
@@ -27,7 +27,7 @@ bool is_among(const std::vector<std::string>& names, Bytes encoded) {
 
 bool is_known(Bytes encoded) {
   if (!http::needs_form_decoding(encoded)) return http::is_secret_parameter(encoded);
-  const auto decoded = detail::decoded_form(encoded, "name", "");
+  const auto decoded = detail::decoded_form(encoded);
   return !decoded || http::is_secret_parameter(decoded->bytes());
 }
 
