@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <array>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -99,6 +101,52 @@ struct Open {
   std::string name;
 };
 KATANA_DESCRIBE(Open, line, cards, card, again, (name, secret))
+
+struct Marks {
+  int limit = 1;
+  std::vector<std::string> tags;
+  std::map<std::string, int> labels;
+};
+KATANA_DESCRIBE(Marks, limit, tags, (labels, each(range(0, 9))))
+constexpr auto katana_separators(const Marks*) {
+  return std::array{Separator{"labels", own_names}};
+}
+
+testing::TestReply mark(const std::string& query) {
+  Router router;
+  router.get("/x", [](NestedQuery<Marks> marks) {
+    std::string text = fmt::format("{} {}", marks->limit, marks->tags.size());
+    for (const auto& [name, value] : marks->labels) text += fmt::format(" {}={}", name, value);
+    return Reply::text(Text(text));
+  });
+  testing::TestServer server(std::move(router).build());
+  return server.get("/x?" + query);
+}
+
+TEST(NestedQuery, a_map_of_any_names_takes_its_own_name_with_brackets) {
+  EXPECT_EQ(mark("labels%5Bx%5D=1&labels[]=2&labels=3&limit=4&tags[0]=a&labels[x]y=5").content(),
+            "4 1 labels=3 labels[]=2 labels[x]=1 labels[x]y=5");
+}
+
+TEST(NestedQuery, a_refused_entry_of_such_a_map_has_the_name_that_was_sent) {
+  const testing::TestReply refused = mark("red=10&labels[x]=11&limit=z&a':%20b=12");
+  EXPECT_EQ(refused.status(), 400u);
+  for (const char* const words :
+       {"query parameter 'red': expected 0 to 9, got 10",
+        "query parameter 'labels[x]': expected 0 to 9, got 11",
+        "query parameter 'a': b': expected 0 to 9, got 12",
+        "query parameter 'limit': expected integer, got other text",
+        R"({"pointer":"/labels/red","detail":"expected 0 to 9, got 10"})"}) {
+    EXPECT_THAT(refused.content(), HasSubstr(words));
+  }
+}
+
+// A name with wrong escapes is shown as it came, and may have the characters of a message.
+TEST(NestedQuery, a_mistake_of_the_tree_is_told_alone) {
+  EXPECT_THAT(mark("limit=z&a':%20b=%zz").content(),
+              HasSubstr(R"("errors":[{"pointer":"/a': b","detail":"expected valid percent-)"
+                        R"(encoding, got '%zz'"}])"));
+}
 
 TEST(NestedQuery, what_has_a_secret_within_is_masked_as_a_whole) {
   EXPECT_EQ(detail::secret_parameters<std::tuple<NestedQuery<Open>>>(),

@@ -14,7 +14,7 @@ bool is_own(Bytes name, const NestedNames& names) {
   if (names.own.empty()) return false;
   if (names.is_member(name)) return name == names.own;
   const Bytes outer = name.substr(0, name.find('['));
-  return !names.is_member(outer);
+  return outer == names.own || !names.is_member(outer);
 }
 
 }  // namespace
