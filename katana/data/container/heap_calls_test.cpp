@@ -1,6 +1,7 @@
 // Tests that the formats write structs without heap calls.
 #include "katana/base/system/heap_calls_test.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -63,6 +64,31 @@ TEST_F(ContainerHeapCalls, reading_a_struct_of_short_text_makes_none) {
               EXPECT_TRUE(read_json(Bytes(text), user, findings));
             }),
             0u);
+}
+
+struct StrictAccount {
+  int number = 0;
+  std::string token_account;
+};
+KATANA_DESCRIBE_STRICT(StrictAccount, number, token_account)
+
+// A hint is a text, so each call of nearest_hint() would be seen.
+TEST_F(ContainerHeapCalls, unknown_names_beyond_the_limit_have_no_words) {
+  const auto calls = [](int count) {
+    std::string text = "{";
+    for (int number = 0; number < count; ++number) {
+      text += fmt::format("\"tken_account{}\":1,", number % 10);
+    }
+    text += "\"number\":1}";
+    return calls_of([&] {
+      StrictAccount account;
+      Findings findings;
+      EXPECT_FALSE(read_json(text, account, findings));
+      // token_account is missing, too.
+      EXPECT_EQ(findings.left_out(), static_cast<std::size_t>(count) + 1 - 16);
+    });
+  };
+  EXPECT_EQ(calls(100), calls(1000));
 }
 
 }  // namespace

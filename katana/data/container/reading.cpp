@@ -39,13 +39,20 @@ Bytes kind_words(Kind kind) noexcept {
 }
 
 Outcome Reading::report(const Place& place, std::string words) {
-  findings_.add(pointer_to(place), std::move(words));
+  if (findings_.full()) {
+    findings_.add({}, {});  // only counted
+  } else {
+    findings_.add(pointer_to(place), std::move(words));
+  }
   return Outcome::refused;
 }
 
 Outcome Reading::report_unknown(const Place& outer, Bytes name,
                                 std::span<const std::string_view> names) {
   const Place place{.outer = &outer, .name = name, .is_named = true};
+  // A body may have as many unknown names as its size allows: those that are not told are not
+  // compared with all known ones.
+  if (findings_.full()) return report(place, {});
   return report(place, "is not known" + nearest_hint(name, names));
 }
 
@@ -61,6 +68,7 @@ Outcome Reading::malformed(Bytes words) {
 
 Outcome Reading::mismatch(const Place& place, Bytes expected, std::optional<Kind> got,
                           std::string shown) {
+  if (findings_.full()) return report(place, {});
   const Bytes what = got ? kind_words(*got) : Bytes("something else");
   return report(place, fmt::format("expected {}, got {}", expected, shown.empty() ? what : shown));
 }
