@@ -95,8 +95,13 @@ TEST_F(OrdersTest, an_object_of_any_names_has_the_names_that_are_left) {
   EXPECT_EQ(ask("red=1&limit=3&a%5Bb%5D=2&labels=3&x%26y=4"),
             R"(200 {"limit":3,"labels":{"a[b]":2,"labels":3,"red":1,"x&y":4}})");
   EXPECT_EQ(ask("limit=3"), R"(200 {"limit":3,"labels":null})");
+  EXPECT_EQ(ask("labels[x]=1&labels%5By%5D=2&labels[]=3&labels=4"),
+            R"(200 {"limit":20,"labels":{"labels":4,"labels[]":3,"labels[x]":1,"labels[y]":2}})");
   EXPECT_THAT(ask("red=x"),
-              testing::AllOf(testing::StartsWith("400"), HasSubstr(R"("pointer":"/labels/red")")));
+              testing::AllOf(testing::StartsWith("400"), HasSubstr(R"("pointer":"/labels/red")"),
+                             HasSubstr("query parameter 'red': expected integer")));
+  EXPECT_THAT(ask("labels[x]=10"),
+              HasSubstr("query parameter 'labels[x]': expected at most 9, got 10"));
 }
 
 TEST_F(OrdersTest, a_form_has_lists_and_objects) {
@@ -171,10 +176,11 @@ TEST_F(OrdersClientTest, an_object_of_any_names_is_sent_by_its_names) {
   query.limit = 3;
   query.labels.emplace()["red"] = 1;
   (*query.labels)["a[b]"] = 2;
+  (*query.labels)["labels[x]"] = 4;  // the map's own name as the prefix
   const auto found = finish(client_.find_labels(query));
   ASSERT_TRUE(found) << found.error().describe();
   EXPECT_EQ(found->status_200(), to_json(query));
-  EXPECT_EQ(upstream_.requests()[0].target, "/v1/labels?limit=3&a%5Bb%5D=2&red=1");
+  EXPECT_EQ(upstream_.requests()[0].target, "/v1/labels?limit=3&a%5Bb%5D=2&labels%5Bx%5D=4&red=1");
 }
 
 TEST_F(OrdersClientTest, objects_without_a_style_are_json) {
