@@ -134,7 +134,8 @@ class LogCore final : public Log, private Channel, private LiveLog {
   };
 
   Logger logger(std::string name) override;
-  Result<void> set_levels(Bytes levels) override;
+  Result<void> set_levels(Bytes levels) override { return change_levels(levels, nullptr); }
+  Result<void> reset_levels(Bytes levels) override;
   using Log::flush;
   void flush(Duration wait_max) noexcept override;
   void reopen() noexcept override;
@@ -149,6 +150,8 @@ class LogCore final : public Log, private Channel, private LiveLog {
   void flush_at_exit() noexcept override { flush(); }
   void flush_in_crash(int signal) noexcept override;
 
+  // Changes `base`, or the present levels.
+  Result<void> change_levels(Bytes levels, const Levels* base);
   Writer::MakeRunner make_runner();
   void run() noexcept;
   void pass_all() noexcept;
@@ -231,9 +234,14 @@ Logger LogCore::logger(std::string name) {
   return Logger(added);
 }
 
-Result<void> LogCore::set_levels(Bytes levels) {
+Result<void> LogCore::reset_levels(Bytes levels) {
+  const Levels base(options_.level);
+  return change_levels(levels, &base);
+}
+
+Result<void> LogCore::change_levels(Bytes levels, const Levels* base) {
   const std::scoped_lock lock(names_);
-  auto changed = levels_.with(levels);
+  auto changed = (base != nullptr ? *base : levels_).with(levels);
   if (!changed) return std::unexpected(changed.error().within("log: levels are not changed"));
   levels_ = *std::move(changed);
   for (LoggerState& known : loggers_) {

@@ -22,8 +22,8 @@
 // Owns       the memory of the rings: threads_max × ring_bytes of address space, used as threads
 //            start to log. Also sink buffers, the writer thread, and one thread for each output
 //            that may block.
-// Thread     any. logger(), set_levels(), stop() are rare calls and take a lock. After fork()
-//            without exec() the child must not log: it has no writer.
+// Thread     any. logger(), set_levels(), reset_levels(), stop() are rare calls and take a lock.
+//            After fork() without exec() the child must not log: it has no writer.
 // Allocates  at the start, for a new logger name, and for a new call site.
 // Fails      start(): invalid_argument, resource_exhausted. Sinks that cannot be written do not
 //            fail the start: they are reported and tried again.
@@ -97,6 +97,9 @@ class Log {
   // loggers, and ends earlier levels by name. Without it the others stay. Fails with
   // invalid_argument, and changes nothing then. Names of future loggers are allowed.
   virtual Result<void> set_levels(Bytes levels) = 0;
+  // The same, but begins from Options::level for every logger: earlier calls have no effect any
+  // more. For levels of a configuration, which say all.
+  virtual Result<void> reset_levels(Bytes levels) = 0;
 
   // An Error says which output is failing or slow now, and why. For readiness.
   virtual Result<void> health() const = 0;

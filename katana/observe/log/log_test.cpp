@@ -160,6 +160,19 @@ TEST(Log, a_level_for_all_others_ends_those_by_name_that_it_does_not_repeat) {
   EXPECT_EQ(other.level(), Level::error);
 }
 
+TEST(Log, levels_that_are_reset_begin_from_the_level_of_the_options) {
+  const MemoryLog log;
+  const Logger http = log->logger("http");
+  const Logger other = log->logger("other");
+  ASSERT_TRUE(log->set_levels("trace,other=off"));
+  ASSERT_TRUE(log->reset_levels("http=debug"));
+  EXPECT_EQ(http.level(), Level::debug);
+  EXPECT_EQ(other.level(), Level::info);
+  EXPECT_EQ(log->logger("new").level(), Level::info);
+  ASSERT_FALSE(log->reset_levels("other=loud"));
+  EXPECT_EQ(http.level(), Level::debug);
+}
+
 TEST(Log, levels_that_cannot_be_read_change_nothing) {
   const MemoryLog log;
   const Logger http = log->logger("http");
