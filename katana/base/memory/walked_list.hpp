@@ -29,19 +29,22 @@ class ListWalk;
 
 // The links. A list is a ring: its own node is neither an object nor a walk's place.
 template <class T>
-class WalkedItem {
+class ListLinks {
  public:
-  constexpr WalkedItem() noexcept = default;
-  WalkedItem(const WalkedItem&) = delete;
-  WalkedItem& operator=(const WalkedItem&) = delete;
+  constexpr ListLinks() noexcept = default;
+  ListLinks(const ListLinks&) = delete;
+  ListLinks& operator=(const ListLinks&) = delete;
 
  protected:
-  ~WalkedItem() { leave_list(); }
+  // Leaves no list: the list's own node stays for objects that outlive the thread's destructors.
+  ~ListLinks() = default;
   bool is_listed() const noexcept { return next_ != nullptr; }
   void leave_list() noexcept {
     if (next_ == nullptr) return;
     prev_->next_ = next_;
     next_->prev_ = prev_;
+    // A signal handler on this thread that comes to the object finds the rest of the list.
+    std::atomic_signal_fence(std::memory_order_release);
     next_ = prev_ = nullptr;
     // The memory is used for something else only after this.
     std::atomic_signal_fence(std::memory_order_release);
@@ -51,7 +54,7 @@ class WalkedItem {
   friend class WalkedList<T>;
   friend class ListWalk<T>;
 
-  void enter_before(WalkedItem& other) noexcept {
+  void enter_before(ListLinks& other) noexcept {
     next_ = &other;
     prev_ = other.prev_;
     // A signal handler on this thread finds the object complete.
@@ -60,9 +63,19 @@ class WalkedItem {
     other.prev_ = this;
   }
 
-  WalkedItem* next_ = nullptr;  // null: it is in no list
-  WalkedItem* prev_ = nullptr;
+  ListLinks* next_ = nullptr;  // null: it is in no list
+  ListLinks* prev_ = nullptr;
   T* object_ = nullptr;  // null: the list's own node, or a walk's place
+};
+
+// A base of T. It leaves its list when it is destroyed.
+template <class T>
+class WalkedItem : public ListLinks<T> {
+ public:
+  constexpr WalkedItem() noexcept = default;
+
+ protected:
+  ~WalkedItem() { this->leave_list(); }
 };
 
 template <class T>
@@ -72,14 +85,14 @@ class WalkedList {
 
   // REQUIRES that it is in no list.
   void push_back(T& object) noexcept {
-    WalkedItem<T>& item = object;
+    ListLinks<T>& item = object;
     item.object_ = &object;
     item.enter_before(ends());
   }
   // Calls f(T&) for each object, oldest first, until it returns false.
   template <class F>
   void for_each(F f) noexcept {
-    for (const WalkedItem<T>* each = ends_.next_; each != nullptr && each != &ends_;
+    for (const ListLinks<T>* each = ends_.next_; each != nullptr && each != &ends_;
          each = each->next_) {
       if (each->object_ != nullptr && !f(*each->object_)) return;
     }
@@ -88,12 +101,8 @@ class WalkedList {
  private:
   friend class ListWalk<T>;
 
-  struct Ends : WalkedItem<T> {
-    constexpr Ends() noexcept = default;
-    // A list lives as long as its thread's objects: it has nothing to leave.
-    ~Ends() = default;
-  };
-  WalkedItem<T>& ends() noexcept {
+  struct Ends : ListLinks<T> {};
+  ListLinks<T>& ends() noexcept {
     if (ends_.next_ == nullptr) ends_.next_ = ends_.prev_ = &ends_;
     return ends_;
   }
@@ -112,7 +121,7 @@ class ListWalk : private WalkedItem<T> {
   void begin(WalkedList<T>& list) noexcept {
     this->leave_list();
     list_ = &list;
-    WalkedItem<T>& ends = list.ends();
+    ListLinks<T>& ends = list.ends();
     this->enter_before(*ends.next_);
   }
   // Passes at most `count` places, and calls f(T&) for the objects among them. It stops at once
@@ -120,7 +129,7 @@ class ListWalk : private WalkedItem<T> {
   template <class F>
   bool step(std::size_t count, F f) {
     if (!this->is_listed()) return true;
-    WalkedItem<T>* place = this->next_;
+    ListLinks<T>* place = this->next_;
     this->leave_list();
     for (; place != &list_->ends_; place = place->next_) {
       if (count-- == 0) {

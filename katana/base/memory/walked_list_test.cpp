@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace katana {
@@ -49,6 +50,10 @@ std::vector<int> step(ListWalk<Numbered>& walk, std::size_t count, bool& over) {
   });
   return found;
 }
+
+// A static or thread-local list is not destroyed before objects that outlive it: they would leave a
+// list whose own node has left.
+static_assert(std::is_trivially_destructible_v<WalkedList<Numbered>>);
 
 TEST(WalkedList, has_its_objects_in_the_order_in_which_they_entered) {
   List list(3);
