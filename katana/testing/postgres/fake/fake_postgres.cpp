@@ -130,8 +130,8 @@ void FakePostgres::forget_statements() noexcept { core_->script.statements.clear
 std::size_t FakePostgres::commits() const noexcept { return core_->script.commits; }
 std::size_t FakePostgres::logins() const noexcept { return core_->script.logins; }
 std::size_t FakePostgres::connections() const noexcept {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(core_->sessions, [](const auto& each) { return !each->is_over(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      core_->sessions, [](const auto& each) { return each->is_connected(); }));
 }
 
 // ---- faults

@@ -82,6 +82,8 @@ class FakePostgres {
   std::size_t logins() const noexcept;       // sessions that were begun, since the start
 
   // ---- faults; each holds from now on
+  // A server executes the complete messages that it has received, even when their connection has
+  // ended or was reset while a fault held them. Then they are not answered.
 
   // Scripted statements, and COMMIT, are answered so much later.
   void delay(Duration time) noexcept;
@@ -92,15 +94,15 @@ class FakePostgres {
   // Resets the connection behind this many further bytes of all servers; once. 0: instead of the
   // next byte.
   void reset_after_sent(std::size_t bytes) noexcept;
-  // Resets the connection once so many further bytes of clients were read; once. Messages that they
-  // complete are executed, and not answered.
+  // Resets the connection once so many further bytes of clients were read; once.
   void reset_after_received(std::size_t bytes) noexcept;
   // The next sessions are refused: "the database system is starting up".
   void refuse_logins(unsigned count, std::string sqlstate = "57P03");
   // Accepts connections and bytes, and answers nothing, until go_on(). Then it answers all of it.
   void hang() noexcept;
   void go_on();
-  // One server, or all of them: resets connections, and refuses further ones until come_back().
+  // One server, or all of them: resets connections, loses what was not executed, and refuses
+  // further connections until come_back().
   void go_down(std::size_t server);
   void go_down();
   void come_back(std::size_t server);

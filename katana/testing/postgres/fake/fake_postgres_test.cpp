@@ -20,7 +20,46 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-class FakePostgresTest : public FakeBank {};
+class FakePostgresTest : public FakeBank {
+ protected:
+  // Begins a payment whose COMMIT the server has received and holds for 30 s.
+  PendingReply begin_until_commit() {
+    postgres.forget_statements();
+    postgres.delay(seconds(1));
+    PendingReply pending = server.begin("POST", "/pay/" + std::to_string(++last_id), {});
+    server.advance(milliseconds(1500));
+    EXPECT_THAT(postgres.statements(), SizeIs(1));
+    postgres.delay(seconds(30));
+    server.advance(seconds(1));
+    EXPECT_THAT(postgres.statements(), SizeIs(2)) << "COMMIT is next";
+    return pending;
+  }
+
+  // Resets the connection behind bytes of a payment. False: none of them was behind COMMIT.
+  bool has_unknown_outcomes_by_resets(Duration delay, std::size_t step) {
+    EXPECT_EQ(pay().status(), 204U);
+    bool was_unknown = false;
+    for (std::size_t bytes = 1; bytes < 700; bytes += step) {
+      balance = 100;
+      server.advance(seconds(3));  // it has another connection
+      const std::size_t before = postgres.commits();
+      postgres.delay(delay);
+      postgres.reset_after_received(bytes);
+      const TestReply reply = pay();
+      server.advance(seconds(1));  // what is delayed is executed
+      const bool took_effect = balance != 100;
+      EXPECT_EQ(took_effect, postgres.commits() != before);
+      if (reply.status() == 204U) {
+        EXPECT_EQ(balance, 90);
+      } else if (took_effect) {
+        was_unknown = true;
+        EXPECT_EQ(last_kind, database::Kind::unknown_outcome) << last_error;
+      }
+      postgres.heal();
+    }
+    return was_unknown;
+  }
+};
 
 TEST_F(FakePostgresTest, a_scripted_row_is_read_with_its_types) {
   ASSERT_EQ(postgres.problem(), "");
@@ -91,26 +130,62 @@ TEST_F(FakePostgresTest, a_delay_beyond_the_deadline_is_a_timeout) {
 }
 
 TEST_F(FakePostgresTest, a_commit_whose_answer_is_lost_has_an_unknown_outcome) {
+  EXPECT_TRUE(has_unknown_outcomes_by_resets({}, 1));
+}
+
+TEST_F(FakePostgresTest, a_delayed_commit_whose_connection_is_reset_has_an_unknown_outcome) {
+  EXPECT_TRUE(has_unknown_outcomes_by_resets(milliseconds(10), 3));
+}
+
+TEST_F(FakePostgresTest, a_commit_that_is_delayed_beyond_the_deadline_takes_effect_later) {
   ASSERT_EQ(pay().status(), 204U);
-  bool was_unknown = false;
-  // One of the places is behind COMMIT.
-  for (std::size_t bytes = 1; bytes < 700; ++bytes) {
-    balance = 100;
-    server.advance(seconds(3));  // it has another connection
-    const std::size_t before = postgres.commits();
-    postgres.reset_after_received(bytes);
-    const TestReply reply = pay();
-    const bool took_effect = balance != 100;
-    EXPECT_EQ(took_effect, postgres.commits() != before);
-    if (reply.status() == 204U) {
-      EXPECT_EQ(balance, 90);
-    } else if (took_effect) {
-      was_unknown = true;
-      EXPECT_EQ(last_kind, database::Kind::unknown_outcome) << last_error;
-    }
-    postgres.heal();
-  }
-  EXPECT_TRUE(was_unknown);
+  const std::size_t open_before = postgres.connections();
+  PendingReply pending = begin_until_commit();
+  EXPECT_EQ(pending.reply().status(), 500U);
+  EXPECT_EQ(last_kind, database::Kind::unknown_outcome) << last_error;
+  EXPECT_EQ(balance, 90) << "not yet";
+  server.advance(seconds(5));
+  EXPECT_EQ(postgres.connections(), open_before) << "a session that was left is not counted";
+  server.advance(seconds(60));
+  EXPECT_EQ(balance, 80);
+  EXPECT_EQ(postgres.commits(), 2U);
+}
+
+TEST_F(FakePostgresTest, a_commit_that_hangs_beyond_the_deadline_takes_effect_later) {
+  ASSERT_EQ(pay().status(), 204U);
+  PendingReply pending = begin_until_commit();
+  postgres.hang();
+  EXPECT_EQ(pending.reply().status(), 500U);
+  EXPECT_EQ(last_kind, database::Kind::unknown_outcome) << last_error;
+  server.advance(seconds(60));
+  EXPECT_EQ(balance, 90) << "not yet";
+  postgres.go_on();
+  EXPECT_EQ(balance, 80);
+  EXPECT_EQ(postgres.commits(), 2U);
+}
+
+TEST_F(FakePostgresTest, a_transaction_that_hangs_before_its_commit_is_undone) {
+  ASSERT_EQ(pay().status(), 204U);
+  postgres.hang();
+  EXPECT_EQ(pay().status(), 500U);
+  EXPECT_EQ(last_kind, database::Kind::timeout) << last_error;
+  postgres.forget_statements();
+  postgres.go_on();
+  EXPECT_THAT(postgres.statements(), SizeIs(1)) << "the first one was received";
+  server.advance(seconds(60));
+  EXPECT_EQ(balance, 90);
+  EXPECT_EQ(payments.size(), 1U);
+}
+
+TEST_F(FakePostgresTest, a_server_that_goes_down_loses_a_commit_that_it_did_not_execute) {
+  ASSERT_EQ(pay().status(), 204U);
+  PendingReply pending = begin_until_commit();
+  EXPECT_EQ(pending.reply().status(), 500U);
+  EXPECT_EQ(last_kind, database::Kind::unknown_outcome) << last_error;
+  postgres.go_down();
+  postgres.come_back();
+  server.advance(seconds(60));
+  EXPECT_EQ(balance, 90);
 }
 
 TEST_F(FakePostgresTest, a_reset_at_any_byte_of_an_answer_loses_no_acknowledged_write) {

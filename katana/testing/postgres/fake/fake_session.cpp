@@ -45,11 +45,18 @@ void FakeSession::reset() {
 
 void FakeSession::on_stream(engine::SimConnection& connection) {
   const auto kept = shared_from_this();
-  if (connection.broken(SimSide::server)) return reset();
   receive();
-  if (is_over_ || !connection.ended(SimSide::server)) return;
-  is_over_ = true;
-  connection.close(SimSide::server);
+  const bool is_broken = connection.broken(SimSide::server);
+  if (is_broken || connection.ended(SimSide::server)) leave(is_broken);
+  go_on();
+}
+
+// The connection is over. What has arrived is still executed, as far as no fault holds it.
+void FakeSession::leave(bool resets) {
+  if (is_over_ || std::exchange(is_left_, true)) return;
+  is_over_ = !is_started_;
+  if (resets) return connection_->reset(SimSide::server);
+  connection_->close(SimSide::server);
 }
 
 void FakeSession::receive() {
@@ -60,19 +67,16 @@ void FakeSession::receive() {
   if (script_.received_left) *script_.received_left -= count;
   input_ += connection_->take(SimSide::server, count);
   connection_->acknowledge(SimSide::server, count);
-  if (is_last) {
-    script_.received_left.reset();
-    script_.sent_left = 0;  // what is executed now is not answered
-  }
-  go_on();
   if (!is_last) return;
-  script_.sent_left.reset();
-  reset();
+  script_.received_left.reset();
+  leave(true);  // what is executed now is not answered
 }
 
 void FakeSession::go_on() {
   while (!is_over_ && !script_.hangs && !waits_) {
-    if (!(is_started_ ? take_message() : take_start())) break;
+    if (is_started_ ? take_message() : take_start()) continue;
+    is_over_ = is_left_;
+    return;
   }
 }
 
@@ -81,15 +85,15 @@ void FakeSession::write(char type, const std::string& body) {
 }
 
 void FakeSession::flush() {
-  if (is_over_ || output_.empty()) return;
   const std::string bytes = std::exchange(output_, {});
+  if (!is_connected() || bytes.empty()) return;
   if (!script_.sent_left || *script_.sent_left >= bytes.size()) {
     if (script_.sent_left) *script_.sent_left -= bytes.size();
     return connection_->write(SimSide::server, bytes);
   }
   connection_->write(SimSide::server, Bytes(bytes).substr(0, *script_.sent_left));
   script_.sent_left.reset();
-  reset();
+  leave(true);
 }
 
 // ---- the start
@@ -124,7 +128,6 @@ void FakeSession::log_in() {
                    zero_ended("C" + script_.refusal_state) +
                    zero_ended("Mthe database system is starting up") + '\0');
     flush();
-    if (is_over_) return;
     is_over_ = true;
     return connection_->close(SimSide::server);
   }

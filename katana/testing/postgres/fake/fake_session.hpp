@@ -1,9 +1,13 @@
 // FakeSession: the server's half of PostgreSQL's protocol on one connection.
 //
-//   starting ──StartupMessage──► open ──Terminate, reset, end──► over
+//   starting ──StartupMessage──► open ──Terminate, end of the server──► over
+//                                 │
+//                                 └─end or break of the connection─► left ──messages done──► over
 //
 //   A message that fails makes the session skip messages until Sync. A delay holds the messages
-//   behind it.
+//   behind it. A session that was left executes the complete messages that it has received, and
+//   sends nothing: PostgreSQL notices a closed socket only afterwards. Then an open transaction is
+//   undone.
 //
 // Owns       its connection's end, prepared statements, and the effects of its transaction.
 // Borrows    script and server, which outlive it.
@@ -38,7 +42,10 @@ class FakeSession final : public std::enable_shared_from_this<FakeSession>, priv
   void begin();
   // It does nothing any more.
   bool is_over() const noexcept { return is_over_; }
+  // It has its connection.
+  bool is_connected() const noexcept { return !is_over_ && !is_left_; }
   const FakeServer& server() const noexcept { return server_; }
+  // Ends the session with its server: what was not executed is lost.
   void reset();
   // Handles what has arrived, as far as no fault holds it.
   void go_on();
@@ -59,6 +66,7 @@ class FakeSession final : public std::enable_shared_from_this<FakeSession>, priv
 
   void on_stream(engine::SimConnection& connection) override;
   void receive();
+  void leave(bool resets);
   bool take_start();
   bool take_message();
   void log_in();
@@ -93,6 +101,7 @@ class FakeSession final : public std::enable_shared_from_this<FakeSession>, priv
   std::string input_;
   std::string output_;
   bool is_over_ = false;
+  bool is_left_ = false;  // the connection is gone, and messages may remain
   bool is_started_ = false;
   bool waits_ = false;       // for the end of a delay
   bool has_waited_ = false;  // the first message of input_ has
