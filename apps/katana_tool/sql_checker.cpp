@@ -1,6 +1,5 @@
-// katana_sql_checker: `katana sql check FILE --stamp FILE` alone. The repository's own programs are
-// checked by it while they are built, so that none of them waits for the whole program katana, nor
-// for CLI11.
+// katana_sql_checker: `katana sql check FILE --stamp FILE` alone. It checks the repository's own
+// programs while they are built. So they wait neither for the whole program katana nor for CLI11.
 #include <cstdio>
 #include <exception>
 #include <span>

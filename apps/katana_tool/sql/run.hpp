@@ -11,7 +11,7 @@
 
 namespace katana::tool::sql {
 
-// What the command line of `katana sql check` says.
+// The command line of `katana sql check`.
 struct RunOptions {
   // Files that katana_check_sql() wrote; none: all below `build`.
   std::vector<std::string> targets;
