@@ -44,6 +44,7 @@ const shown = [
     ["Statement", "statement"], ["State", "state"], ["Request id", "request_id"],
     ["Reactor", "reactor"]]],
   ["Reactors", "reactors", [["Reactor", "number"], ["Answers", "answered", yes],
+    ["Listed", "unlisted", (unlisted) => yes(!unlisted)],
     ["Busy for", "busy_ms", time], ["Busy with", "busy_with"], ["Requests", "requests_in_flight"],
     ["Connections", "connections"], ["Tasks", "tasks"], ["CPU time", "cpu_ms", time]]],
   ["Pools", "pools", [["Pool", "name"], ["Threads", "threads"], ["Asleep", "threads_parked"],
@@ -65,6 +66,7 @@ function cell(kind, text) {
   const made = document.createElement(kind);
   made.textContent = text;
   if (kind === "th") made.scope = "col";
+  if (kind === "td" && text.length > 60) made.className = "long";
   return made;
 }
 
@@ -109,21 +111,41 @@ function facts(state) {
     list.push(["Bus", state.bus.state + ", " + state.bus.subscriptions + " subscriptions, "
       + state.bus.waiting + " messages wait"]);
   }
+  if (state.insecure.length > 0) list.push(["Insecure settings", state.insecure.join("; ")]);
   const made = document.createElement("dl");
   for (const [name, value] of list) made.append(cell("dt", name), cell("dd", value));
   return made;
 }
 
+// Replaces the tables. Those that were scrolled or have the focus keep that.
+function show(state) {
+  const frames = () => Array.from(tables.querySelectorAll("section > div"));
+  const label = (frame) => frame.getAttribute("aria-label");
+  const places = new Map(frames().map((frame) => [label(frame), frame.scrollLeft]));
+  const active = frames().find((frame) => frame === document.activeElement);
+  tables.replaceChildren(facts(state), ...shown.map(([heading, member, columns]) =>
+    table(heading, state[member] ?? [], columns)));
+  for (const frame of frames()) {
+    frame.scrollLeft = places.get(label(frame)) ?? 0;
+    if (active && label(frame) === label(active)) frame.focus({preventScroll: true});
+  }
+}
+
+let asking = false;
+
 async function ask() {
+  if (asking) return;
+  asking = true;
   try {
     const reply = await fetch("/operations/state?limit=50");
     if (!reply.ok) throw new Error("status " + reply.status);
     const state = await reply.json();
-    tables.replaceChildren(facts(state), ...shown.map(([heading, member, columns]) =>
-      table(heading, state[member] ?? [], columns)));
+    show(state);
     status.textContent = "As of " + new Date().toLocaleTimeString();
   } catch (error) {
     status.textContent = "The program did not answer: " + error.message;
+  } finally {
+    asking = false;
   }
 }
 
@@ -142,7 +164,8 @@ dd { margin: 0; overflow-wrap: anywhere; }
 section > div { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #8886; padding: .15rem .8rem .15rem 0; text-align: left; }
-td { white-space: nowrap; }
+td { vertical-align: top; white-space: nowrap; }
+td.long { min-width: 20rem; overflow-wrap: anywhere; white-space: normal; }
 )css";
 
 }  // namespace katana::app

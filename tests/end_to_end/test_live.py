@@ -12,6 +12,7 @@ import urllib.request
 
 import pytest
 
+from browser import Browser
 from fullstack_process import environment, flags_of
 from program_process import Program, built
 from raw_client import eventually
@@ -112,6 +113,21 @@ def test_doctor_names_a_reactor_that_spins(program):
     over.set()
     asking.join()
     assert was_found
+
+
+def test_the_page_fits_a_phone_and_keeps_its_place(program, tmp_path):
+    """A table that is scrolled and has the focus keeps both when the page asks again."""
+    with Browser(tmp_path / "browser") as browser:
+        browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+        browser.open(program.url("/operations"))
+        browser.see("GET", "tables")
+        assert browser.value("document.documentElement.scrollWidth") == 390
+        browser.value("window.frame = document.querySelector('section > div');"
+                      "frame.scrollLeft = 40; frame.focus();")
+        browser.eventually(lambda: browser.value("frame.isConnected") is False)
+        assert browser.value("document.querySelector('section > div').scrollLeft") == 40
+        assert browser.value("document.activeElement === document.querySelector('section > div')")
+        assert browser.value("violations.length") == 0
 
 
 def test_wrong_uses_are_told():
