@@ -31,14 +31,15 @@ KATANA_DESCRIBE_STRICT(ShedChange, (utilisation_max, range(0.01, 0.999)),
                        (time, named("for"), range(time_min, time_max), defaulted))
 
 struct ClientToClose {
-  std::string client;
+  server::ClientAddress client;
 };
-KATANA_DESCRIBE_STRICT(ClientToClose, (client, length(2, 64)))
+KATANA_DESCRIBE_STRICT(ClientToClose, client)
 
 struct ClosedConnections {
-  std::int64_t closed = 0;
+  std::int64_t closed = 0;                        // at present
+  std::vector<std::size_t> silent_reactors = {};  // those that close theirs later
 };
-KATANA_DESCRIBE(ClosedConnections, closed)
+KATANA_DESCRIBE(ClosedConnections, closed, silent_reactors)
 
 namespace {
 
@@ -65,15 +66,10 @@ Task<Result<void>> LiveActions::record(std::string action, std::string object,
   co_return Result<void>();
 }
 
-Result<void> LiveActions::undo_after(std::optional<thread::TimedJob>& timer, Duration time,
-                                     std::function<void()> undo) {
-  auto begun = hooks_.pool->after(time, [this, undo = std::move(undo)] {
-    const std::lock_guard lock(mutex_);
-    undo();
-  });
-  if (!begun) return std::unexpected(begun.error());
-  timer.emplace(*std::move(begun));  // a former one is cancelled
-  return {};
+TimedChange::Later LiveActions::later() const {
+  return [this](Duration time, std::function<void()> turn) {
+    return hooks_.pool->after(time, std::move(turn));
+  };
 }
 
 Task<Result<Reply>> LiveActions::change_levels(LevelChange change, std::string client) {
@@ -81,16 +77,17 @@ Task<Result<Reply>> LiveActions::change_levels(LevelChange change, std::string c
   if (auto kept = co_await record("log-level", object, std::move(client)); !kept) {
     co_return std::unexpected(kept.error());
   }
-  const std::lock_guard lock(mutex_);
-  if (auto set = hooks_.set_levels(change.levels); !set) {
-    co_return std::unexpected(set.error().within("levels"));
-  }
-  auto timed = undo_after(levels_timer_, duration_of(change.time), [this] {
-    const std::string configured = hooks_.levels();
-    (void)hooks_.set_levels(configured);
-    hooks_.logger.info("log levels are the configured ones again: {}", configured);
+  const auto apply = [&]() -> Result<void> {
+    if (auto set = hooks_.set_levels(change.levels); !set) {
+      return std::unexpected(set.error().within("levels"));
+    }
+    return {};
+  };
+  auto changed = levels_.begin(later(), duration_of(change.time), apply, [this] {
+    hooks_.reset_levels();
+    hooks_.logger.info("log levels are the configured ones again");
   });
-  if (!timed) co_return std::unexpected(timed.error());
+  if (!changed) co_return std::unexpected(changed.error());
   co_return Reply(204);
 }
 
@@ -104,13 +101,15 @@ Task<Result<Reply>> LiveActions::shed(ShedChange change, std::string client) {
   if (auto kept = co_await record("shed", object, std::move(client)); !kept) {
     co_return std::unexpected(kept.error());
   }
-  const std::lock_guard lock(mutex_);
-  hooks_.set_utilisation_max(change.utilisation_max);
-  auto timed = undo_after(shed_timer_, duration_of(change.time), [this] {
+  const auto apply = [&]() -> Result<void> {
+    hooks_.set_utilisation_max(change.utilisation_max);
+    return {};
+  };
+  auto changed = shed_.begin(later(), duration_of(change.time), apply, [this] {
     hooks_.set_utilisation_max(hooks_.utilisation_max());
     hooks_.logger.info("load shedding is the configured one again");
   });
-  if (!timed) co_return std::unexpected(timed.error());
+  if (!changed) co_return std::unexpected(changed.error());
   co_return Reply(204);
 }
 
@@ -135,11 +134,12 @@ Task<Result<Reply>> LiveActions::drain(std::string client) const {
 
 Task<Result<Reply>> LiveActions::close_client(const LiveState& state, ClientToClose which,
                                               std::string client) const {
-  if (auto kept = co_await record("close-client", which.client, std::move(client)); !kept) {
+  std::string object(Bytes(which.client.to_text()));
+  if (auto kept = co_await record("close-client", std::move(object), std::move(client)); !kept) {
     co_return std::unexpected(kept.error());
   }
-  const std::size_t closed = co_await state.close_client(std::move(which.client));
-  const ClosedConnections reply{static_cast<std::int64_t>(closed)};
+  LiveState::Closed closed = co_await state.close_client(which.client);
+  const ClosedConnections reply{static_cast<std::int64_t>(closed.count), std::move(closed.silent)};
   co_return json_reply(reply);
 }
 
@@ -157,7 +157,7 @@ Result<void> LiveActions::add_to(Group& group, const LiveState& state) {
   actions.post("/reload", [this](Request request) { return reload(client_of(request)); });
   actions.post("/drain", [this](Request request) { return drain(client_of(request)); });
   actions.post("/close-client", [this, &state](Request request, Json<ClientToClose> which) {
-    return close_client(state, std::move(which.value), client_of(request));
+    return close_client(state, which.value, client_of(request));
   });
   return {};
 }

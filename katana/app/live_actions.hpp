@@ -13,19 +13,20 @@
 // Borrows    the objects of its hooks, which outlive the service.
 // Thread     any reactor's; the hooks are called there, and reload() on a thread of the pool.
 // Allocates  replies.
-// Fails      422 names the member that is wrong, 409 an action that the program does not have, 503
-//            an audit log that cannot be written.
+// Fails      400 names wrong levels, or mistakes of the configuration. 422 names any other wrong
+//            member, and 409 an action that the program does not have. 503: the audit log cannot be
+//            written, or the pool takes no timer. Nothing is changed then.
 // Invariant  a request that a page of another origin sends is refused. A value that is changed for
-//            a time goes back to the configured one, also after a second change.
+//            a time goes back to the configured one, also after a second change. A reload that
+//            changes a setting ends it at once.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 
 #include "katana/app/live_state.hpp"
+#include "katana/app/timed_change.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/base/thread/pool.hpp"
 #include "katana/http/handlers/router.hpp"
@@ -42,7 +43,7 @@ struct ActionHooks {
   std::function<Result<void>()> reload = {};
   std::function<void()> drain = {};
   std::function<Result<void>(const std::string& levels)> set_levels = {};
-  std::function<std::string()> levels = {};  // the configured ones
+  std::function<void()> reset_levels = {};  // to the configured ones
   // Empty: http.load_shedding is not enabled.
   std::function<void(double)> set_utilisation_max = {};
   std::function<double()> utilisation_max = {};  // the configured one
@@ -70,14 +71,11 @@ class LiveActions {
   Task<Result<Reply>> drain(std::string client) const;
   Task<Result<Reply>> close_client(const LiveState& state, ClientToClose which,
                                    std::string client) const;
-  // Calls `undo` after `time`, on a thread of the pool, unless a later change of this kind comes.
-  Result<void> undo_after(std::optional<thread::TimedJob>& timer, Duration time,
-                          std::function<void()> undo);
+  TimedChange::Later later() const;
 
   const ActionHooks hooks_;
-  std::mutex mutex_;  // of the timers
-  std::optional<thread::TimedJob> levels_timer_;
-  std::optional<thread::TimedJob> shed_timer_;
+  TimedChange levels_;
+  TimedChange shed_;
 };
 
 }  // namespace katana::app

@@ -71,6 +71,7 @@ KATANA_DESCRIBE(PausedEntry, reason, connections)
 struct ReactorEntry {
   std::int64_t number = 0;
   bool answered = false;         // false: the figures are older, and its lists are missing
+  bool unlisted = false;         // its requests or statements are not known: too many threads
   std::int64_t busy_ms = 0;      // the duration of its present turn; 0: it waits
   std::string busy_with = {};    // the route or the work of this turn; empty: unnamed
   std::int64_t connections = 0;  // open ones, outgoing included
@@ -83,7 +84,7 @@ struct ReactorEntry {
   std::int64_t bytes_sent = 0;
   std::vector<PausedEntry> paused = {};
 };
-KATANA_DESCRIBE(ReactorEntry, number, answered, busy_ms, busy_with, connections, tasks,
+KATANA_DESCRIBE(ReactorEntry, number, answered, unlisted, busy_ms, busy_with, connections, tasks,
                 requests_in_flight, cpu_ms, turns, requests, bytes_received, bytes_sent, paused)
 
 struct DatabaseEntry {

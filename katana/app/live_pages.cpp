@@ -24,22 +24,21 @@ KATANA_DESCRIBE_STRICT(StateQuery, (limit, range(0, 1000)))
 
 struct RequestsQuery {
   std::string route = {};
-  std::string client = {};
+  std::optional<server::ClientAddress> client = {};
   std::chrono::milliseconds older{0};
   std::int64_t limit = 100;
 };
-KATANA_DESCRIBE_STRICT(RequestsQuery, (route, length(0, 512)), (client, length(0, 64)),
+KATANA_DESCRIBE_STRICT(RequestsQuery, (route, length(0, 512)), client,
                        (older, at_least(std::chrono::milliseconds(0))), (limit, range(1, 10'000)))
 
 struct ConnectionsQuery {
-  std::string client = {};
+  std::optional<server::ClientAddress> client = {};
   std::chrono::milliseconds older{0};
   bool paused = false;
   std::int64_t limit = 100;
 };
-KATANA_DESCRIBE_STRICT(ConnectionsQuery, (client, length(0, 64)),
-                       (older, at_least(std::chrono::milliseconds(0))), paused,
-                       (limit, range(1, 10'000)))
+KATANA_DESCRIBE_STRICT(ConnectionsQuery, client, (older, at_least(std::chrono::milliseconds(0))),
+                       paused, (limit, range(1, 10'000)))
 
 struct StatementsQuery {
   std::int64_t limit = 100;
@@ -48,9 +47,11 @@ KATANA_DESCRIBE_STRICT(StatementsQuery, (limit, range(1, 1000)))
 
 struct StatementsDocument {
   std::int64_t matched = 0;
+  std::vector<std::size_t> silent_reactors = {};
+  std::vector<std::size_t> unlisted_reactors = {};
   std::vector<StatementEntry> statements = {};
 };
-KATANA_DESCRIBE(StatementsDocument, matched, statements)
+KATANA_DESCRIBE(StatementsDocument, matched, silent_reactors, unlisted_reactors, statements)
 
 namespace {
 
@@ -64,7 +65,9 @@ class ListSource final : public ContentSource {
   // Appends the next entry to the text. Returns false if there is none.
   using Next = std::move_only_function<bool(Text&)>;
 
-  ListSource(Bytes head, Next next) : next_(std::move(next)), part_(head) {}
+  // `entry_bytes`: the memory of the entries, which `next` has.
+  ListSource(Bytes head, std::size_t entry_bytes, Next next)
+      : next_(std::move(next)), entry_bytes_(entry_bytes), part_(head) {}
 
   bool produce(ContentSink& sink) override {
     for (std::size_t parts = 0;;) {
@@ -77,7 +80,7 @@ class ListSource final : public ContentSource {
       fill();
     }
   }
-  std::size_t held_bytes() const noexcept override { return part_.size(); }
+  std::size_t held_bytes() const noexcept override { return part_.size() + entry_bytes_; }
 
  private:
   void fill() {
@@ -95,6 +98,7 @@ class ListSource final : public ContentSource {
   }
 
   Next next_;
+  const std::size_t entry_bytes_;
   Text part_;
   bool is_first_ = true;
   bool is_over_ = false;
@@ -105,42 +109,47 @@ Reply no_store(Reply reply) {
   return reply;
 }
 
-Reply list_reply(Bytes name, std::size_t matched, const std::vector<std::size_t>& silent,
-                 ListSource::Next next) {
-  const std::string head = fmt::format(R"({{"matched":{},"silent_reactors":[{}],"{}":[)", matched,
-                                       fmt::join(silent, ","), name);
-  return no_store(Reply::stream("application/json", http::unknown_length,
-                                std::make_unique<ListSource>(head, std::move(next))));
-}
-
-// The numbers of the reactors that did not answer.
-template <class Walk>
-std::vector<std::size_t> silent_of(const std::vector<WalkedReactor<Walk>>& walked) {
-  std::vector<std::size_t> silent;
-  for (const auto& each : walked) {
-    if (each.walk == nullptr) silent.push_back(each.number);
-  }
-  return silent;
-}
-
-template <class Walk>
-std::size_t matched_in(const std::vector<WalkedReactor<Walk>>& walked) {
+// The part of a list before its entries.
+struct ListHead {
   std::size_t matched = 0;
+  std::size_t entry_bytes = 0;             // the memory of the entries
+  std::vector<std::size_t> silent = {};    // numbers of reactors that did not answer
+  std::vector<std::size_t> unlisted = {};  // of those whose requests are not known
+};
+
+template <class Walk>
+ListHead head_of(const std::vector<WalkedReactor<Walk>>& walked) {
+  ListHead head;
   for (const auto& each : walked) {
-    if (each.walk != nullptr) matched += each.walk->matched();
+    if (each.walk == nullptr) {
+      head.silent.push_back(each.number);
+      continue;
+    }
+    head.matched += each.walk->matched();
+    head.entry_bytes += each.walk->held_bytes();
+    if constexpr (requires { each.walk->is_listed(); }) {
+      if (!each.walk->is_listed()) head.unlisted.push_back(each.number);
+    }
   }
-  return matched;
+  return head;
+}
+
+Reply list_reply(Bytes name, const ListHead& head, ListSource::Next next) {
+  const std::string text =
+      fmt::format(R"({{"matched":{},"silent_reactors":[{}],"unlisted_reactors":[{}],"{}":[)",
+                  head.matched, fmt::join(head.silent, ","), fmt::join(head.unlisted, ","), name);
+  auto source = std::make_unique<ListSource>(text, head.entry_bytes, std::move(next));
+  return no_store(Reply::stream("application/json", http::unknown_length, std::move(source)));
 }
 
 // Merges the lists of the reactors, each of which is ordered by age.
 Task<Reply> list_requests(const LiveState& state, RequestsQuery query) {
   server::LiveRequestFilter filter{.route = std::move(query.route),
-                                   .client = std::move(query.client),
+                                   .client = query.client,
                                    .older = duration_of(query.older),
                                    .limit = static_cast<std::size_t>(query.limit)};
   auto walked = co_await state.requests(std::move(filter));
-  const std::size_t matched = matched_in(walked);
-  const std::vector<std::size_t> silent = silent_of(walked);
+  const ListHead head = head_of(walked);
   std::vector<std::size_t> places(walked.size());
   auto next = [walked = std::move(walked), left = query.limit,
                places = std::move(places)](Text& to) mutable {
@@ -159,18 +168,17 @@ Task<Reply> list_requests(const LiveState& state, RequestsQuery query) {
     container::write_json(entry_of(*oldest, walked[from].number), to);
     return true;
   };
-  co_return list_reply("requests", matched, silent, std::move(next));
+  co_return list_reply("requests", head, std::move(next));
 }
 
 // The same for heaps.
 Task<Reply> list_connections(const LiveState& state, ConnectionsQuery query) {
-  server::LiveConnectionFilter filter{.client = std::move(query.client),
+  server::LiveConnectionFilter filter{.client = query.client,
                                       .older = duration_of(query.older),
                                       .paused = query.paused,
                                       .limit = static_cast<std::size_t>(query.limit)};
   auto walked = co_await state.connections(std::move(filter));
-  const std::size_t matched = matched_in(walked);
-  const std::vector<std::size_t> silent = silent_of(walked);
+  const ListHead head = head_of(walked);
   auto next = [walked = std::move(walked), left = query.limit](Text& to) mutable {
     WalkedReactor<server::LiveConnections>* from = nullptr;
     for (auto& each : walked) {
@@ -187,12 +195,14 @@ Task<Reply> list_connections(const LiveState& state, ConnectionsQuery query) {
     heap.pop_back();
     return true;
   };
-  co_return list_reply("connections", matched, silent, std::move(next));
+  co_return list_reply("connections", head, std::move(next));
 }
 
 Task<Reply> list_statements(const LiveState& state, StatementsQuery query) {
   LiveState::Statements found = co_await state.statements(static_cast<std::size_t>(query.limit));
   StatementsDocument document{.matched = static_cast<std::int64_t>(found.count),
+                              .silent_reactors = std::move(found.silent),
+                              .unlisted_reactors = std::move(found.unlisted),
                               .statements = std::move(found.rows)};
   co_return no_store(json_reply(document));
 }

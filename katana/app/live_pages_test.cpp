@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <latch>
 #include <memory>
@@ -17,6 +20,7 @@
 #include "katana/app/application.hpp"
 #include "katana/app/live_documents.hpp"
 #include "katana/app/pools.hpp"
+#include "katana/base/memory/walked_list.hpp"
 #include "katana/data/container/json_read.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/requests_in_flight.hpp"
@@ -27,15 +31,22 @@ namespace katana::app {
 struct RequestsDocument {
   std::int64_t matched = 0;
   std::vector<std::int64_t> silent_reactors = {};
+  std::vector<std::int64_t> unlisted_reactors = {};
   std::vector<RequestEntry> requests = {};
 };
-KATANA_DESCRIBE(RequestsDocument, matched, silent_reactors, requests)
+KATANA_DESCRIBE(RequestsDocument, matched, silent_reactors, unlisted_reactors, requests)
 
 struct ConnectionsDocument {
   std::int64_t matched = 0;
   std::vector<ConnectionEntry> connections = {};
 };
 KATANA_DESCRIBE(ConnectionsDocument, matched, connections)
+
+struct ClosedDocument {
+  std::int64_t closed = 0;
+  std::vector<std::int64_t> silent_reactors = {};
+};
+KATANA_DESCRIBE(ClosedDocument, closed, silent_reactors)
 
 namespace {
 
@@ -95,10 +106,11 @@ class LivePagesTest : public testing::Test {
   ~LivePagesTest() override { std::filesystem::remove_all(folder_); }
 
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
-  void write(const std::string& http, const std::string& more = "") const {
+  void write(const std::string& http, const std::string& more = "",
+             const std::string& log = "") const {
     std::ofstream(folder_ / "app.yaml")
         << "http: {connections_max: 64, drain_notice: 0s, drain_timeout: 1s, port: 0" << http
-        << "}\nlog: {console: false, json_file: " << file("app.jsonl") << "}\n"
+        << "}\nlog: {console: false, json_file: " << file("app.jsonl") << log << "}\n"
         << more;
   }
   std::string log_text() const {
@@ -125,10 +137,23 @@ class LivePagesTest : public testing::Test {
   static std::string post(std::uint16_t port, const std::string& path, const std::string& json = "",
                           const std::string& fields = "") {
     Client client(port);
+    return post(client, path, json, fields);
+  }
+  static std::string post(Client& client, const std::string& path, const std::string& json,
+                          const std::string& fields = "") {
     client.send(fmt::format(
         "POST {} HTTP/1.1\r\nHost: localhost\r\n{}{}Content-Length: {}\r\n\r\n{}", path, fields,
         json.empty() ? "" : "Content-Type: application/json\r\n", json.size(), json));
     return client.receive_reply();
+  }
+  // A connection to a reactor that does not spin. The kernel may give one to the other reactor:
+  // `asked` keeps those.
+  static Client& answered(std::uint16_t port, std::vector<std::unique_ptr<Client>>& asked) {
+    for (;;) {
+      Client& client = *asked.emplace_back(std::make_unique<Client>(port));
+      client.send_get("/fine");
+      if (!client.receive_within(std::chrono::milliseconds(200)).empty()) return client;
+    }
   }
   static StateDocument state(std::uint16_t port) {
     return read<StateDocument>(get(port, "/operations/state"));
@@ -136,6 +161,7 @@ class LivePagesTest : public testing::Test {
 
   std::atomic<bool> release = false;
   std::atomic<int> waiting = 0;
+  Pools* pools = nullptr;
   std::vector<std::unique_ptr<Activity>> activities;
   std::vector<std::unique_ptr<server::RequestInFlight>> made;
   std::filesystem::path folder_;
@@ -143,6 +169,7 @@ class LivePagesTest : public testing::Test {
 
  private:
   void add_routes(const registry::Services& services, Router& router) {
+    pools = &services.get<Pools>();
     // A handler that waits for ever.
     router.get("/forever/{id}", [this](Path<int>) -> Task<Reply> {
       ++waiting;
@@ -157,9 +184,9 @@ class LivePagesTest : public testing::Test {
     });
     router.get("/fine", [] { return Reply::text("fine"); });
     // Work of the pool that does not end.
-    router.get("/block", [this, &pools = services.get<Pools>()] {
+    router.get("/block", [this] {
       for (int job = 0; job < 64; ++job) {
-        (void)pools.work().post([this] {
+        (void)pools->work().post([this] {
           while (!release) std::this_thread::yield();
         });
       }
@@ -210,6 +237,7 @@ TEST_F(LivePagesTest, a_handler_that_waits_for_ever_is_the_oldest_request) {
     EXPECT_EQ(matched("route=GET%20/forever/%7Bid%7D"), 1);
     EXPECT_EQ(matched("route=/fine"), 0);
     EXPECT_EQ(matched("client=127.0.0.1"), 2);
+    EXPECT_EQ(matched("client=%3A%3AFFFF%3A127.0.0.1"), 2);
     EXPECT_EQ(matched("client=127.0.0.9"), 0);
     EXPECT_EQ(matched("older=1h"), 0);
     wait_until([&] { return matched("older=20ms") == 1; });
@@ -219,15 +247,18 @@ TEST_F(LivePagesTest, a_handler_that_waits_for_ever_is_the_oldest_request) {
 TEST_F(LivePagesTest, a_wrong_parameter_is_named_in_a_problem_document) {
   write(", reactors: 1");
   serve([&](std::uint16_t port) {
-    for (const auto& [path, name] :
-         std::vector<std::pair<std::string, std::string>>{{"requests?limit=0", "limit"},
-                                                          {"requests?limit=10001", "limit"},
-                                                          {"requests?older=soon", "older"},
-                                                          {"requests?older=-1s", "older"},
-                                                          {"requests?lmit=5", "lmit"},
-                                                          {"connections?paused=perhaps", "paused"},
-                                                          {"statements?limit=x", "limit"},
-                                                          {"state?limit=1001", "limit"}}) {
+    for (const auto& [path, name] : std::vector<std::pair<std::string, std::string>>{
+             {"requests?limit=0", "limit"},
+             {"requests?limit=10001", "limit"},
+             {"requests?older=soon", "older"},
+             {"requests?older=-1s", "older"},
+             {"requests?lmit=5", "lmit"},
+             {"requests?client=", "client"},
+             {"requests?client=[::1]:80", "client"},
+             {"connections?client=1.2.3.4:5", "client"},
+             {"connections?paused=perhaps", "paused"},
+             {"statements?limit=x", "limit"},
+             {"state?limit=1001", "limit"}}) {
       const std::string reply = get(port, "/operations/" + path);
       EXPECT_THAT(reply, AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("application/problem+json"),
                                HasSubstr("'" + name + "'")))
@@ -255,22 +286,33 @@ TEST_F(LivePagesTest, without_rights_there_are_no_pages) {
   });
 }
 
+TEST_F(LivePagesTest, without_the_token_there_are_neither_pages_nor_actions) {
+  write(", reactors: 1", "operations: {token: 'a-token-of-32-characters-or-more-0123'}\n");
+  serve([&](std::uint16_t port) {
+    EXPECT_THAT(get(port, "/operations/state"), StartsWith("HTTP/1.1 401 "));
+    for (const char* action : {"log-level", "reload", "drain", "shed", "close-client"}) {
+      EXPECT_THAT(post(port, std::string("/operations/actions/") + action, "{}"),
+                  StartsWith("HTTP/1.1 401 "))
+          << action;
+    }
+    EXPECT_THAT(get(port, "/fine"), HasSubstr("fine"));
+  });
+}
+
 TEST_F(LivePagesTest, a_handler_that_spins_is_named_by_the_reactors_that_do_not) {
   write(", reactors: 2");
   serve([&](std::uint16_t port) {
     Client spins(port);
     spins.send_get("/spin");
     wait_until([&] { return waiting == 1; });
-    // The kernel may give a connection to the reactor that is stuck: others are asked meanwhile.
-    std::vector<std::unique_ptr<Client>> asking;
-    std::string reply;
-    while (reply.empty()) {
-      auto& client = *asking.emplace_back(std::make_unique<Client>(port));
-      client.send_get("/fine");
-      reply = client.receive_within(std::chrono::milliseconds(200));
-    }
-    asking.back()->send_get("/operations/state");
-    const auto found = read<StateDocument>(asking.back()->receive_reply());
+    std::vector<std::unique_ptr<Client>> asked;
+    Client& asks = answered(port, asked);
+    StateDocument found;
+    // On a busy machine the other one is late, too.
+    wait_until([&] {
+      found = read<StateDocument>(asks.ask("/operations/state"));
+      return std::ranges::any_of(found.reactors, &ReactorEntry::answered);
+    });
     ASSERT_EQ(found.reactors.size(), 2u);
     const bool is_first = !found.reactors[0].answered;
     const ReactorEntry& stuck = found.reactors[is_first ? 0 : 1];
@@ -320,6 +362,51 @@ TEST_F(LivePagesTest, a_flood_by_one_client_is_seen_and_can_be_closed) {
   EXPECT_THAT(records, AllOf(HasSubstr("operations.close-client"), HasSubstr("127.0.0.1")));
 }
 
+TEST_F(LivePagesTest, a_reactor_that_is_held_up_closes_the_connections_of_a_client_later) {
+  write(", reactors: 2");
+  serve([&](std::uint16_t port) {
+    Client spins(port, "127.0.0.2");
+    spins.send_get("/spin");
+    wait_until([&] { return waiting == 1; });
+    std::vector<std::unique_ptr<Client>> asked;
+    Client& asks = answered(port, asked);
+    const auto closed = read<ClosedDocument>(
+        post(asks, "/operations/actions/close-client", R"({"client":"127.0.0.2"})"));
+    EXPECT_EQ(closed.closed, 0);
+    EXPECT_FALSE(closed.silent_reactors.empty());
+    release = true;
+    wait_until([&] {
+      return read<ConnectionsDocument>(asks.ask("/operations/connections?client=127.0.0.2"))
+                 .matched == 0;
+    });
+    EXPECT_EQ(read<ClosedDocument>(
+                  post(asks, "/operations/actions/close-client", R"({"client":"127.0.0.3"})"))
+                  .closed,
+              0);
+  });
+}
+
+// The lists of threads are for the life of a process: this one has none left.
+TEST_F(LivePagesTest, requests_of_a_thread_without_a_list_are_reported_as_not_listed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ask = [&] {
+    using Lists = ThreadLists<server::RequestInFlight>;
+    for (std::size_t count = 0; count < Lists::threads_max; ++count) {
+      std::thread([] { (void)Lists::own(); }).join();
+    }
+    write(", reactors: 1");
+    serve([&](std::uint16_t port) {
+      std::cerr << content_of(get(port, "/operations/requests"))
+                << content_of(get(port, "/operations/state"));
+    });
+    std::filesystem::remove_all(folder_);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0),
+              AllOf(HasSubstr(R"("unlisted_reactors":[0])"),
+                    HasSubstr(R"("number":0,"answered":true,"unlisted":true)")));
+}
+
 TEST_F(LivePagesTest, a_pool_that_is_full_is_seen_and_the_pages_do_not_need_it) {
   write(", reactors: 1", "pools: {work: {threads_min: 2, threads_max: 2}}\n");
   serve([&](std::uint16_t port) {
@@ -341,6 +428,7 @@ TEST_F(LivePagesTest, ten_thousand_requests_are_one_list_in_the_order_of_their_a
     EXPECT_EQ(all.matched, 10'001);
     ASSERT_EQ(all.requests.size(), 10'000u);
     EXPECT_THAT(all.silent_reactors, IsEmpty());
+    EXPECT_THAT(all.unlisted_reactors, IsEmpty());
     EXPECT_TRUE(std::ranges::is_sorted(all.requests, std::greater(), &RequestEntry::age_ms));
     const std::int64_t older =
         read<RequestsDocument>(get(port, "/operations/requests?older=105s")).matched;
@@ -396,6 +484,81 @@ TEST_F(LivePagesTest, log_levels_change_for_a_time_and_are_then_the_configured_o
   });
 }
 
+TEST_F(LivePagesTest, a_change_of_levels_ends_for_loggers_that_the_configuration_does_not_name) {
+  write(", reactors: 1", "", ", levels: \"orders=debug\"");
+  serve([&](std::uint16_t port) {
+    const log::Logger orders = app.log().logger("orders");
+    const log::Logger other = app.log().logger("other");
+    EXPECT_EQ(orders.level(), log::Level::debug);
+    EXPECT_EQ(other.level(), log::Level::info);
+    EXPECT_THAT(post(port, "/operations/actions/log-level", R"({"levels":"trace","for":"1s"})"),
+                StartsWith("HTTP/1.1 204 "));
+    EXPECT_EQ(other.level(), log::Level::trace);
+    wait_until([&] { return other.level() == log::Level::info; });
+    EXPECT_EQ(orders.level(), log::Level::debug);
+  });
+}
+
+TEST_F(LivePagesTest, a_reload_begins_from_the_base_level_and_ends_changes_for_a_time) {
+  const auto shedding = [](const char* max) {
+    return fmt::format(", reactors: 1, load_shedding: {{enabled: true, utilisation_max: {}}}", max);
+  };
+  write(shedding("0.9"), "", ", levels: warn");
+  serve([&](std::uint16_t port) {
+    const log::Logger other = app.log().logger("other");
+    EXPECT_EQ(other.level(), log::Level::warn);
+    write(shedding("0.9"), "", ", levels: \"orders=debug\"");
+    EXPECT_THAT(post(port, "/operations/actions/reload"), StartsWith("HTTP/1.1 204 "));
+    EXPECT_EQ(other.level(), log::Level::info);
+    EXPECT_THAT(post(port, "/operations/actions/log-level", R"({"levels":"trace","for":"1h"})"),
+                StartsWith("HTTP/1.1 204 "));
+    EXPECT_EQ(other.level(), log::Level::trace);
+    write(shedding("0.8"), "", ", levels: \"orders=debug\"");
+    EXPECT_THAT(post(port, "/operations/actions/reload"), StartsWith("HTTP/1.1 204 "));
+    EXPECT_EQ(other.level(), log::Level::info);
+  });
+}
+
+TEST_F(LivePagesTest, nothing_is_changed_for_a_time_that_would_not_end) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    const log::Logger other = app.log().logger("other");
+    pools->work().stop(thread::StopMode::immediate);
+    EXPECT_THAT(post(port, "/operations/actions/log-level", R"({"levels":"trace","for":"1h"})"),
+                Not(StartsWith("HTTP/1.1 2")));
+    EXPECT_EQ(other.level(), log::Level::info);
+  });
+}
+
+TEST_F(LivePagesTest, values_out_of_bounds_are_named_and_nothing_is_changed) {
+  write(", reactors: 1, load_shedding: {enabled: true, utilisation_max: 0.9}");
+  serve([&](std::uint16_t port) {
+    const log::Logger other = app.log().logger("other");
+    const auto expect = [&](const char* action, const std::string& json, const char* status,
+                            const char* named) {
+      EXPECT_THAT(post(port, std::string("/operations/actions/") + action, json),
+                  AllOf(StartsWith(std::string("HTTP/1.1 ") + status), HasSubstr(named)))
+          << action << json;
+    };
+    expect("log-level", R"({"levels":"","for":"1h"})", "422 ", "/levels");
+    expect("log-level", fmt::format(R"({{"levels":"{:x>513}"}})", ""), "422 ", "/levels");
+    expect("log-level", R"({"levels":"trace","for":"999ms"})", "422 ", "/for");
+    expect("log-level", R"({"levels":"trace","for":"86401s"})", "422 ", "/for");
+    expect("log-level", R"({"levels":"trace","fro":"1h"})", "422 ", "/fro");
+    expect("shed", R"({"utilisation_max":0.009})", "422 ", "/utilisation_max");
+    expect("shed", R"({"utilisation_max":1})", "422 ", "/utilisation_max");
+    expect("shed", R"({"utilisation_max":0.5,"for":"999ms"})", "422 ", "/for");
+    expect("shed", R"({"utilisation_max":0.5,"for":"86401s"})", "422 ", "/for");
+    expect("close-client", R"({"client":"127.0.0.1:80"})", "422 ", "/client");
+    expect("close-client", R"({"client":"localhost"})", "422 ", "/client");
+    EXPECT_EQ(other.level(), log::Level::info);
+    expect("log-level", R"({"levels":"info","for":"24h"})", "204 ", "");
+    expect("shed", R"({"utilisation_max":0.999,"for":"24h"})", "204 ", "");
+    expect("shed", R"({"utilisation_max":0.01})", "204 ", "");
+  });
+  EXPECT_THAT(log_text(), Not(HasSubstr("close-client")));
+}
+
 TEST_F(LivePagesTest, the_configuration_is_read_again_and_its_mistakes_are_told) {
   write(", reactors: 1");
   serve([&](std::uint16_t port) {
@@ -410,10 +573,20 @@ TEST_F(LivePagesTest, the_configuration_is_read_again_and_its_mistakes_are_told)
 TEST_F(LivePagesTest, a_page_of_another_origin_cannot_act) {
   write(", reactors: 1");
   serve([&](std::uint16_t port) {
-    EXPECT_THAT(post(port, "/operations/actions/drain", "", "Sec-Fetch-Site: cross-site\r\n"),
-                StartsWith("HTTP/1.1 403 "));
+    for (const auto& [action, json] : std::vector<std::pair<std::string, std::string>>{
+             {"drain", ""},
+             {"reload", ""},
+             {"log-level", R"({"levels":"trace"})"},
+             {"shed", R"({"utilisation_max":0.5})"},
+             {"close-client", R"({"client":"127.0.0.1"})"}}) {
+      const std::string path = "/operations/actions/" + action;
+      for (const char* field : {"Sec-Fetch-Site: cross-site\r\n", "Origin: http://evil.test\r\n"}) {
+        EXPECT_THAT(post(port, path, json, field), StartsWith("HTTP/1.1 403 ")) << path << field;
+      }
+    }
     EXPECT_THAT(get(port, "/fine"), HasSubstr("fine"));
   });
+  EXPECT_THAT(log_text(), Not(HasSubstr("action:")));
 }
 
 TEST_F(LivePagesTest, load_is_shed_only_where_it_is_enabled) {

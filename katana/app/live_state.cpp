@@ -31,13 +31,17 @@ class LiveStatements final : public server::ReactorWalk {
   explicit LiveStatements(std::size_t limit) : limit_(limit) {}
   std::vector<StatementEntry>& rows() noexcept { return rows_; }
   std::size_t count() const noexcept { return count_; }
+  bool is_listed() const noexcept { return is_listed_; }
 
  private:
   using Running = database::detail::Observation;
 
   bool slice(net::Reactor&) noexcept override {
     auto* const running = ThreadLists<Running>::own();
-    if (running == nullptr) return true;
+    if (running == nullptr) {
+      is_listed_ = false;
+      return true;
+    }
     try {
       if (!std::exchange(begun_, true)) {
         rows_.reserve(std::min<std::size_t>(limit_, 1000));
@@ -67,6 +71,7 @@ class LiveStatements final : public server::ReactorWalk {
   const std::size_t limit_;
   ListWalk<Running> walk_;
   bool begun_ = false;
+  bool is_listed_ = true;
   std::size_t count_ = 0;
   std::vector<StatementEntry> rows_;
 };
@@ -222,9 +227,9 @@ ConnectionEntry entry_of(const server::LiveConnection& connection, std::size_t r
       .reactor = signed_of(reactor)};
 }
 
-// Reactors that did not answer in time have no walk in the result.
 template <class Walk, class Make>
-Task<std::vector<WalkedReactor<Walk>>> LiveState::walk(Make make) const {
+Task<std::vector<WalkedReactor<Walk>>> LiveState::walk(Make make, Duration time,
+                                                       server::WhenLate late) const {
   std::vector<WalkedReactor<Walk>> walked;
   std::vector<std::shared_ptr<server::ReactorWalk>> begun;
   for (const auto& status : sources_.observability->ask_reactors()) {
@@ -235,33 +240,38 @@ Task<std::vector<WalkedReactor<Walk>>> LiveState::walk(Make make) const {
       each.walk = nullptr;
     }
   }
-  (void)co_await net::with_timeout(server::walk_ends(begun), patience);
+  (void)co_await net::with_timeout(server::walk_ends(begun, late), time);
+  if (late == server::WhenLate::go_on) co_return walked;
   for (auto& each : walked) {
-    if (each.walk == nullptr || each.walk->is_over()) continue;
-    each.walk->abandon();
-    each.walk = nullptr;
+    if (each.walk != nullptr && !each.walk->is_over()) each.walk = nullptr;
   }
   co_return walked;
 }
 
 Task<std::vector<WalkedReactor<server::LiveRequests>>> LiveState::requests(
-    server::LiveRequestFilter filter) const {
+    server::LiveRequestFilter filter, Duration time) const {
   return walk<server::LiveRequests>(
-      [filter = std::move(filter)] { return std::make_shared<server::LiveRequests>(filter); });
+      [filter = std::move(filter)] { return std::make_shared<server::LiveRequests>(filter); }, time,
+      server::WhenLate::abandon);
 }
 
 Task<std::vector<WalkedReactor<server::LiveConnections>>> LiveState::connections(
     server::LiveConnectionFilter filter) const {
   return walk<server::LiveConnections>(
-      [filter = std::move(filter)] { return std::make_shared<server::LiveConnections>(filter); });
+      [filter = std::move(filter)] { return std::make_shared<server::LiveConnections>(filter); },
+      list_patience, server::WhenLate::abandon);
 }
 
-Task<LiveState::Statements> LiveState::statements(std::size_t limit) const {
+Task<LiveState::Statements> LiveState::statements(std::size_t limit, Duration time) const {
   Statements found;
-  const auto walked =
-      co_await walk<LiveStatements>([limit] { return std::make_shared<LiveStatements>(limit); });
+  const auto walked = co_await walk<LiveStatements>(
+      [limit] { return std::make_shared<LiveStatements>(limit); }, time, server::WhenLate::abandon);
   for (const auto& [number, walk] : walked) {
-    if (walk == nullptr) continue;
+    if (walk == nullptr) {
+      found.silent.push_back(number);
+      continue;
+    }
+    if (!walk->is_listed()) found.unlisted.push_back(number);
     found.count += walk->count();
     for (StatementEntry& row : walk->rows()) {
       row.reactor = signed_of(number);
@@ -273,12 +283,15 @@ Task<LiveState::Statements> LiveState::statements(std::size_t limit) const {
   co_return found;
 }
 
-Task<std::size_t> LiveState::close_client(std::string client) const {
+Task<LiveState::Closed> LiveState::close_client(server::ClientAddress client) const {
   const auto walked = co_await walk<server::ClientCloser>(
-      [client] { return std::make_shared<server::ClientCloser>(client); });
-  std::size_t closed = 0;
+      [client] { return std::make_shared<server::ClientCloser>(client); }, patience,
+      server::WhenLate::go_on);
+  Closed closed;
   for (const auto& [number, walk] : walked) {
-    if (walk != nullptr) closed += walk->closed();
+    // First: a walk that is over has its last count.
+    if (walk == nullptr || !walk->is_over()) closed.silent.push_back(number);
+    if (walk != nullptr) closed.count += walk->closed();
   }
   co_return closed;
 }
@@ -358,8 +371,8 @@ Task<StateDocument> LiveState::document(std::size_t limit) const {
                          .insecure = sources_.insecure};
   server::LiveRequestFilter filter;
   filter.limit = limit;
-  const auto walked = co_await requests(std::move(filter));
-  Statements statements = co_await this->statements(limit);
+  const auto walked = co_await requests(std::move(filter), patience);
+  Statements statements = co_await this->statements(limit, patience);
   document.statements_running = signed_of(statements.count);
   document.statements = std::move(statements.rows);
   add_reactors(document);
@@ -367,6 +380,8 @@ Task<StateDocument> LiveState::document(std::size_t limit) const {
     if (walk == nullptr || number >= document.reactors.size()) continue;
     ReactorEntry& row = document.reactors[number];
     row.answered = true;
+    row.unlisted = !walk->is_listed() ||
+                   std::ranges::find(statements.unlisted, number) != statements.unlisted.end();
     row.requests_in_flight = signed_of(walk->matched());
     document.requests_in_flight += row.requests_in_flight;
     for (std::size_t index = 0; index < walk->size(); ++index) {

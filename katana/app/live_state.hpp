@@ -22,10 +22,12 @@
 #include "katana/app/live_documents.hpp"
 #include "katana/app/pools.hpp"
 #include "katana/base/coroutine/task.hpp"
+#include "katana/http/server/client_address.hpp"
 #include "katana/http/server/live_connections.hpp"
 #include "katana/http/server/live_requests.hpp"
 #include "katana/http/server/observability.hpp"
 #include "katana/http/server/reactor_probe.hpp"
+#include "katana/http/server/reactor_walk.hpp"
 #include "katana/stores/bus/bus.hpp"
 #include "katana/stores/database/database.hpp"
 
@@ -48,7 +50,8 @@ struct LiveSources {
   std::function<std::string()> configuration = {};  // with the origin of each value
 };
 
-// One reactor and its walk. Null: the reactor is gone, or did not answer in time.
+// One reactor and its walk. Null: the reactor is gone, or did not answer in time; a walk that is to
+// go on is not over then.
 template <class Walk>
 struct WalkedReactor {
   std::size_t number = 0;
@@ -57,31 +60,41 @@ struct WalkedReactor {
 
 class LiveState {
  public:
-  // The time for which a page waits for the reactors.
+  // The time for which the state and an action wait for the reactors.
   static constexpr Duration patience = milliseconds(500);
+  // The same for a list, which is of no use without some of its parts.
+  static constexpr Duration list_patience = seconds(5);
 
   explicit LiveState(LiveSources sources) : sources_(std::move(sources)) {}
 
   Task<std::vector<WalkedReactor<server::LiveRequests>>> requests(
-      server::LiveRequestFilter filter) const;
+      server::LiveRequestFilter filter, Duration time = list_patience) const;
   Task<std::vector<WalkedReactor<server::LiveConnections>>> connections(
       server::LiveConnectionFilter filter) const;
   // The oldest `limit` of each reactor, and the number of all.
   struct Statements {
     std::vector<StatementEntry> rows = {};
     std::size_t count = 0;
+    std::vector<std::size_t> silent = {};    // numbers of reactors that did not answer
+    std::vector<std::size_t> unlisted = {};  // of those whose statements are not known
   };
-  Task<Statements> statements(std::size_t limit) const;
+  Task<Statements> statements(std::size_t limit, Duration time = list_patience) const;
   // `limit`: of the lists in it.
   Task<StateDocument> document(std::size_t limit) const;
-  // Closes the connections that have this address. Returns their number.
-  Task<std::size_t> close_client(std::string client) const;
+  // Closes the connections that have this address. A reactor that does not answer in time closes
+  // its connections when it can.
+  struct Closed {
+    std::size_t count = 0;                 // closed at present
+    std::vector<std::size_t> silent = {};  // numbers of reactors that are not done
+  };
+  Task<Closed> close_client(server::ClientAddress client) const;
 
   const LiveSources& sources() const noexcept { return sources_; }
 
  private:
   template <class Walk, class Make>
-  Task<std::vector<WalkedReactor<Walk>>> walk(Make make) const;
+  Task<std::vector<WalkedReactor<Walk>>> walk(Make make, Duration time,
+                                              server::WhenLate late) const;
   void add_reactors(StateDocument& document) const;
   void add_parts(StateDocument& document, Instant now) const;
   Task<void> add_queues(StateDocument& document) const;

@@ -12,6 +12,7 @@
 
 #include "katana/app/bus_part.hpp"
 #include "katana/app/database_start.hpp"
+#include "katana/app/profile_page.hpp"
 #include "katana/app/program_redis.hpp"
 #include "katana/app/security.hpp"
 #include "katana/base/system/check.hpp"
@@ -400,7 +401,7 @@ void Program::apply(const ApplicationSettings& settings) {
   if (rate_limit_) rate_limit_->set_rate(http.rate_limit.per_second, http.rate_limit.burst);
   if (concurrency_) concurrency_->set(http.concurrency);
   if (load_shedding_) load_shedding_->set_utilisation_max(http.load_shedding.utilisation_max);
-  if (auto set = log_->set_levels(settings.log.levels); !set) {
+  if (auto set = log_->reset_levels(settings.log.levels); !set) {
     const std::string why = set.error().describe();
     logger_.error("{}", why);
   }

@@ -34,7 +34,7 @@ Result<void> Program::add_live(Group& pages) {
                     .reload = [this] { return reload(); },
                     .drain = [this] { shutdown(); },
                     .set_levels = [this](const std::string& to) { return log_->set_levels(to); },
-                    .levels = [this] { return settings()->log.levels; }};
+                    .reset_levels = [this] { (void)log_->reset_levels(settings()->log.levels); }};
   if (settings()->http.load_shedding.enabled) {
     hooks.set_utilisation_max = [this](double to) { load_shedding_->set_utilisation_max(to); };
     hooks.utilisation_max = [this] { return settings()->http.load_shedding.utilisation_max; };

@@ -75,7 +75,7 @@ Result<void> Program::start_log() {
   }
   auto log = log::Log::start(std::move(log_settings));
   if (!log) return std::unexpected(log.error());
-  if (auto set = (*log)->set_levels(present->log.levels); !set) {
+  if (auto set = (*log)->reset_levels(present->log.levels); !set) {
     return std::unexpected(set.error().within("log.levels"));
   }
   log_ = std::move(*log);

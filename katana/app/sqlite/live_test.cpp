@@ -54,9 +54,11 @@ TEST(LiveStatements, a_slow_one_is_listed_with_its_request_until_it_is_over) {
     {
       server::Client slow(app.port());
       slow.send_get("/slow", "X-Request-Id: slow-1\r\n");
-      EXPECT_THAT(wait_for("slow-1"), AllOf(HasSubstr("\"matched\":1"), HasSubstr("WITH RECURSIVE"),
-                                            HasSubstr("\"state\":\"running\""),
-                                            HasSubstr("\"request_id\":\"slow-1\"")));
+      EXPECT_THAT(
+          wait_for("slow-1"),
+          AllOf(HasSubstr("\"matched\":1"), HasSubstr(R"("silent_reactors":[])"),
+                HasSubstr(R"("unlisted_reactors":[])"), HasSubstr("WITH RECURSIVE"),
+                HasSubstr("\"state\":\"running\""), HasSubstr("\"request_id\":\"slow-1\"")));
     }
     // Its client has left, and the statement is cancelled.
     EXPECT_THAT(wait_for("\"matched\":0"), HasSubstr("\"statements\":[]"));

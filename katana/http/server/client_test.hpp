@@ -32,7 +32,15 @@ inline bool connect_here(int fd, std::uint16_t port) {
 
 class Client {
  public:
-  explicit Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  // `from`: its own address, such as "127.0.0.2"; null: the kernel's choice.
+  explicit Client(std::uint16_t port, const char* from = nullptr)
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (from != nullptr) {
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      ::inet_pton(AF_INET, from, &own.sin_addr);
+      EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    }
     connected = connect_here(fd_, port);
     set_patience(std::chrono::seconds(20));
   }

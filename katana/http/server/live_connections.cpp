@@ -34,11 +34,6 @@ std::string pause_text(std::uint8_t reasons) {
   return text;
 }
 
-engine::PeerAddress host_of(engine::PeerEndpoint of) noexcept {
-  of.port = 0;
-  return of.text();
-}
-
 bool LiveConnections::slice(net::Reactor& reactor) noexcept {
   try {
     if (now_ == never) now_ = reactor.now();
@@ -65,9 +60,7 @@ void LiveConnections::visit(net::Connection& connection, Instant now) {
   const Duration age = std::max(now - connection.opened_at(), Duration{});
   if (age < filter_.older || (filter_.paused && !connection.paused())) return;
   const bool is_kept = kept_.size() < filter_.limit || (!kept_.empty() && kept_.front().age < age);
-  if (!filter_.client.empty() && Bytes(filter_.client) != host_of(connection.peer()).bytes()) {
-    return;
-  }
+  if (filter_.client && filter_.client != ClientAddress::of(connection.peer())) return;
   ++matched_;
   if (!is_kept) return;
   if (kept_.size() == filter_.limit) {
@@ -93,10 +86,10 @@ void LiveConnections::visit(net::Connection& connection, Instant now) {
 bool ClientCloser::slice(net::Reactor& reactor) noexcept {
   place_ = reactor.visit_links(place_, slice_max, [&](net::Connection& connection) {
     if (connection.outgoing() || connection.state() == net::ConnectionState::resetting) return;
-    if (Bytes(client_) != host_of(connection.peer()).bytes()) return;
+    if (client_ != ClientAddress::of(connection.peer())) return;
     connection.reset();
     connection.wake();
-    ++closed_;
+    closed_.fetch_add(1, std::memory_order_relaxed);  // a count alone
   });
   return place_ >= reactor.link_places();
 }

@@ -8,14 +8,17 @@
 // Invariant  a slice visits at most about slice_max connections.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/http/server/client_address.hpp"
 #include "katana/http/server/reactor_walk.hpp"
 #include "katana/net/engine/endpoints.hpp"
 #include "katana/net/reactor/connection_states.hpp"
@@ -40,15 +43,13 @@ struct LiveConnection {
 
 // The names of the reasons in such bits: "handler_pending, pool_low"; empty: it is read.
 std::string pause_text(std::uint8_t reasons);
-// An address without its port, as filters and actions have it: "192.0.2.1", "unix:uid=1000".
-engine::PeerAddress host_of(engine::PeerEndpoint of) noexcept;
 
 // The connections that are wanted.
 struct LiveConnectionFilter {
-  std::string client = {};  // an address without a port; empty: all
-  Duration older = {};      // younger ones are left out
-  bool paused = false;      // only those that are not read
-  std::size_t limit = 100;  // of each reactor: the oldest
+  std::optional<ClientAddress> client = {};  // none: all
+  Duration older = {};                       // younger ones are left out
+  bool paused = false;                       // only those that are not read
+  std::size_t limit = 100;                   // of each reactor: the oldest
 };
 
 class LiveConnections final : public ReactorWalk {
@@ -65,6 +66,8 @@ class LiveConnections final : public ReactorWalk {
     return one.age < other.age;
   }
   std::size_t matched() const noexcept { return matched_; }
+  // The memory of the copies.
+  std::size_t held_bytes() const noexcept { return kept_.capacity() * sizeof(LiveConnection); }
 
  private:
   bool slice(net::Reactor& reactor) noexcept override;
@@ -81,16 +84,16 @@ class ClientCloser final : public ReactorWalk {
  public:
   static constexpr std::size_t slice_max = 64;  // places of links that are visited in one turn
 
-  // `client`: an address without a port, as host_of() has it.
-  explicit ClientCloser(std::string client) : client_(std::move(client)) {}
-  std::size_t closed() const noexcept { return closed_; }
+  explicit ClientCloser(const ClientAddress& client) : client_(client) {}
+  // The number at present; all of them once is_over(). Any thread.
+  std::size_t closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
 
  private:
   bool slice(net::Reactor& reactor) noexcept override;
 
-  const std::string client_;
+  const ClientAddress client_;
   std::size_t place_ = 0;
-  std::size_t closed_ = 0;
+  std::atomic<std::size_t> closed_ = 0;
 };
 
 }  // namespace katana::server

@@ -4,13 +4,14 @@
 #include <exception>
 #include <utility>
 
-#include "katana/http/server/live_connections.hpp"
-
 namespace katana::server {
 
 bool LiveRequests::slice(net::Reactor& reactor) noexcept {
   auto* const requests = ThreadLists<RequestInFlight>::own();
-  if (requests == nullptr) return true;
+  if (requests == nullptr) {
+    is_listed_ = false;
+    return true;
+  }
   if (now_ == never) {
     now_ = reactor.now();
     walk_.begin(*requests);
@@ -32,11 +33,11 @@ bool LiveRequests::visit(const RequestInFlight& request, const net::Reactor& rea
   if (age < filter_.older) return false;
   const Activity& activity = request.activity();
   if (!is_of_route(activity.site)) return true;
-  if (filter_.client.empty() && ++matched_ > filter_.limit) return true;
+  if (!filter_.client && ++matched_ > filter_.limit) return true;
   const session::RequestProgress progress =
       request.source() != nullptr ? request.source()->progress() : session::RequestProgress{};
-  if (!filter_.client.empty()) {
-    if (Bytes(filter_.client) != host_of(progress.client).bytes()) return true;
+  if (filter_.client) {
+    if (filter_.client != ClientAddress::of(progress.client)) return true;
     if (++matched_ > filter_.limit) return true;
   }
   keep({.route = activity.site,
@@ -62,6 +63,7 @@ void LiveRequests::keep(LiveRequest request) {
   if (slices_.empty() || slices_.back().size() == slice_max) {
     slices_.emplace_back().reserve(slice_max);
   }
+  text_bytes_ += request.method.capacity() + request.id.capacity() + request.trace.capacity();
   slices_.back().push_back(std::move(request));
   ++size_;
 }

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "katana/base/text/bytes.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/http/server/client_address.hpp"
 #include "katana/http/server/reactor_walk.hpp"
 #include "katana/http/server/requests_in_flight.hpp"
 #include "katana/http/session/client.hpp"
@@ -33,10 +35,10 @@ struct LiveRequest {
 
 // The requests that are wanted.
 struct LiveRequestFilter {
-  std::string route = {};   // "GET /users/{id}" or "/users/{id}"; empty: all
-  std::string client = {};  // an address without a port; empty: all
-  Duration older = {};      // younger ones are left out
-  std::size_t limit = 100;  // of each reactor: the oldest
+  std::string route = {};                    // "GET /users/{id}" or "/users/{id}"; empty: all
+  std::optional<ClientAddress> client = {};  // none: all
+  Duration older = {};                       // younger ones are left out
+  std::size_t limit = 100;                   // of each reactor: the oldest
 };
 
 class LiveRequests final : public ReactorWalk {
@@ -52,6 +54,12 @@ class LiveRequests final : public ReactorWalk {
   }
   std::size_t matched() const noexcept { return matched_; }
   std::size_t slices() const noexcept { return slice_count_; }
+  // False: the thread has no list, and nothing is known of its requests (see ThreadLists).
+  bool is_listed() const noexcept { return is_listed_; }
+  // The memory of the copies.
+  std::size_t held_bytes() const noexcept {
+    return slices_.size() * slice_max * sizeof(LiveRequest) + text_bytes_;
+  }
 
  private:
   bool slice(net::Reactor& reactor) noexcept override;
@@ -66,6 +74,8 @@ class LiveRequests final : public ReactorWalk {
   std::size_t size_ = 0;
   std::size_t matched_ = 0;
   std::size_t slice_count_ = 0;
+  std::size_t text_bytes_ = 0;
+  bool is_listed_ = true;
   // Each has slice_max of them, but for the last: nothing moves when more are kept.
   std::vector<std::vector<LiveRequest>> slices_;
 };

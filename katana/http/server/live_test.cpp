@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <set>
@@ -19,6 +20,7 @@
 #include "katana/http/server/reactor_probe.hpp"
 #include "katana/http/server/request_telemetry.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/net/reactor/timeout.hpp"
 
 namespace katana::server {
 namespace {
@@ -129,6 +131,7 @@ TEST_F(LiveTest, requests_are_read_in_slices_of_a_number_and_each_is_in_one) {
     std::set<std::int64_t> ages;
     for (std::size_t index = 0; index < count; ++index) ages.insert(all->at(index).age.count_ms());
     EXPECT_EQ(ages.size(), count);
+    EXPECT_GE(all->held_bytes(), count * sizeof(LiveRequest));
   });
 }
 
@@ -149,6 +152,69 @@ TEST_F(LiveTest, the_reactor_has_a_turn_between_two_slices) {
     const auto walk = walked(std::make_shared<TurnsWalk>());
     ASSERT_EQ(walk->turns.size(), 20u);
     EXPECT_EQ(std::ranges::adjacent_find(walk->turns), walk->turns.end());
+  });
+}
+
+// A walk that has no end, unless the test lets it.
+class EndlessWalk final : public ReactorWalk {
+ public:
+  explicit EndlessWalk(const std::atomic<bool>& ends) : ends_(ends) {}
+
+ private:
+  bool slice(net::Reactor&) noexcept override { return ends_; }
+  const std::atomic<bool>& ends_;
+};
+
+// Waits until nothing but the test has the walk. Returns false if that does not come.
+bool is_let_go(const std::shared_ptr<EndlessWalk>& walk) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (walk.use_count() > 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return walk.use_count() == 1;
+}
+
+TEST_F(LiveTest, a_walk_is_abandoned_when_its_page_or_its_client_no_longer_waits) {
+  std::atomic<bool> ends = false, begun = false;
+  std::shared_ptr<EndlessWalk> walk;
+  router.get("/walk/{patience_ms}", [&](Path<int> patience_ms) -> Task<Reply> {
+    std::vector<std::shared_ptr<ReactorWalk>> walks = {walk};
+    EXPECT_TRUE(observability->ask_reactors()[0]->begin(walk));
+    begun = true;
+    (void)co_await net::with_timeout(walk_ends(walks), milliseconds(*patience_ms));
+    co_return Reply::text("late");
+  });
+  serve([&](std::uint16_t port) {
+    walk = std::make_shared<EndlessWalk>(ends);
+    EXPECT_THAT(Client(port).ask("/walk/1"), HasSubstr("late"));
+    EXPECT_TRUE(is_let_go(walk));
+
+    begun = false;
+    walk = std::make_shared<EndlessWalk>(ends);
+    {
+      Client leaves(port);
+      leaves.send_get("/walk/3600000");
+      while (!begun) std::this_thread::yield();
+    }
+    EXPECT_TRUE(is_let_go(walk));
+    EXPECT_FALSE(walk->is_over());
+    ends = true;
+  });
+}
+
+TEST_F(LiveTest, a_walk_that_is_to_go_on_ends_however_late) {
+  std::atomic<bool> ends = false;
+  const auto walk = std::make_shared<EndlessWalk>(ends);
+  router.get("/walk", [&]() -> Task<Reply> {
+    std::vector<std::shared_ptr<ReactorWalk>> walks = {walk};
+    EXPECT_TRUE(observability->ask_reactors()[0]->begin(walk));
+    (void)co_await net::with_timeout(walk_ends(walks, WhenLate::go_on), milliseconds(1));
+    co_return Reply::text("late");
+  });
+  serve([&](std::uint16_t port) {
+    EXPECT_THAT(Client(port).ask("/walk"), HasSubstr("late"));
+    EXPECT_FALSE(walk->is_over());
+    ends = true;
+    EXPECT_TRUE(is_let_go(walk));
+    EXPECT_TRUE(walk->is_over());
   });
 }
 
@@ -177,11 +243,11 @@ TEST_F(LiveTest, a_request_says_what_it_does_and_who_sent_it) {
     EXPECT_EQ(first.method, "GET");
     EXPECT_EQ(first.step, session::RequestStep::handling);
     EXPECT_EQ(first.status, 0u);
-    EXPECT_EQ(host_of(first.client).bytes(), "127.0.0.1");
+    EXPECT_EQ(ClientAddress::of(first.client), ClientAddress::read("127.0.0.1"));
     EXPECT_EQ(*found->at(1).route, "POST /upload");
     EXPECT_EQ(found->at(1).step, session::RequestStep::receiving);
-    EXPECT_EQ(requests({.client = "127.0.0.1"})->size(), 2u);
-    EXPECT_EQ(requests({.client = "127.0.0.2"})->size(), 0u);
+    EXPECT_EQ(requests({.client = ClientAddress::read("127.0.0.1")})->size(), 2u);
+    EXPECT_EQ(requests({.client = ClientAddress::read("127.0.0.2")})->size(), 0u);
     release = true;
     EXPECT_THAT(waits.receive_reply(), HasSubstr("done"));
     sends.send("-full");
@@ -224,8 +290,8 @@ TEST_F(LiveTest, connections_are_listed_oldest_first_with_why_they_are_not_read)
         walked(std::make_shared<LiveConnections>(LiveConnectionFilter{.paused = true}));
     ASSERT_EQ(paused->heap().size(), 1u);
     EXPECT_EQ(paused->heap()[0].requests, 1u);
-    const auto other =
-        walked(std::make_shared<LiveConnections>(LiveConnectionFilter{.client = "127.0.0.2"}));
+    const auto other = walked(std::make_shared<LiveConnections>(
+        LiveConnectionFilter{.client = ClientAddress::read("127.0.0.2")}));
     EXPECT_EQ(other->matched(), 0u);
     release = true;
     second.receive_reply();
@@ -234,11 +300,14 @@ TEST_F(LiveTest, connections_are_listed_oldest_first_with_why_they_are_not_read)
 
 TEST_F(LiveTest, the_connections_of_a_client_are_closed_and_those_of_others_stay) {
   serve([&](std::uint16_t port) {
+    const auto closed = [this](const char* client) {
+      return walked(std::make_shared<ClientCloser>(*ClientAddress::read(client)))->closed();
+    };
     Client here(port);
     here.ask("/hello");
-    EXPECT_EQ(walked(std::make_shared<ClientCloser>("127.0.0.2"))->closed(), 0u);
+    EXPECT_EQ(closed("127.0.0.2"), 0u);
     EXPECT_THAT(here.ask("/hello"), HasSubstr("hello there"));
-    EXPECT_EQ(walked(std::make_shared<ClientCloser>("127.0.0.1"))->closed(), 1u);
+    EXPECT_EQ(closed("::FFFF:127.0.0.1"), 1u) << "compared by value";
     EXPECT_EQ(here.receive_until(""), "");
     EXPECT_THAT(Client(port).ask("/hello"), HasSubstr("hello there"));
   });

@@ -30,7 +30,15 @@ void ReactorWalk::go_on() noexcept {
   ended_->set();
 }
 
-Task<void> walk_ends(std::vector<std::shared_ptr<ReactorWalk>> walks) {
+Task<void> walk_ends(std::vector<std::shared_ptr<ReactorWalk>> walks, WhenLate late) {
+  struct AtEnd {
+    const std::vector<std::shared_ptr<ReactorWalk>>& walks;
+    const WhenLate late;
+    ~AtEnd() {
+      if (late == WhenLate::go_on) return;
+      for (const auto& walk : walks) walk->abandon();  // those that are over stay so
+    }
+  } const at_end{walks, late};
   for (const auto& walk : walks) {
     const std::shared_ptr<net::SharedEvent> ended = walk->ended();
     const bool in_time = co_await ended->wait();

@@ -12,10 +12,11 @@
 // Allocates  the event.
 // Fails      a reactor that is stuck does not answer: is_over() stays false.
 // Invariant  a walk that was begun ends, and is kept until then. After abandon() it ends with the
-//            next slice, and is not over.
+//            next slice, and is not over. walk_ends() abandons walks that it no longer waits for.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -60,8 +61,16 @@ class ReactorWalk : private Message {
   std::atomic<bool> abandoned_ = false;
 };
 
-// Waits until all of them have ended. Those that were not begun must not be among them.
-Task<void> walk_ends(std::vector<std::shared_ptr<ReactorWalk>> walks);
+// The fate of walks that have not ended when nothing waits for them any more.
+enum class WhenLate : std::uint8_t {
+  abandon,  // their results are not wanted then
+  go_on,    // what they do is wanted, however late
+};
+
+// Waits until all of them have ended. If it ends earlier, by a timeout or because its caller has
+// ended, the others become what `late` says. REQUIRES that all were begun.
+Task<void> walk_ends(std::vector<std::shared_ptr<ReactorWalk>> walks,
+                     WhenLate late = WhenLate::abandon);
 
 }  // namespace katana::server
 
