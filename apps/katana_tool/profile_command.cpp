@@ -41,11 +41,26 @@ std::string format_of(const ProfileFlags& flags) {
   return "pprof";
 }
 
+// The name of a program comes from the server or the file: it must not lead to another folder.
+std::string safe_name(const std::string& program) {
+  constexpr std::size_t name_bytes_max = 100;
+  constexpr const char* safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  const bool is_safe = !program.empty() && program.size() <= name_bytes_max &&
+                       program.find_first_not_of(safe) == std::string::npos &&
+                       program.front() != '.' && program.front() != '-';
+  return is_safe ? program : "profile";
+}
+
 std::string output_of(const ProfileFlags& flags, const profile::Profile& profile,
                       const std::string& format) {
   if (!flags.output.empty()) return flags.output;
   const char* const ending = format == "html" ? "html" : format == "folded" ? "folded" : "pb.gz";
-  return fmt::format("{}-cpu.{}", profile.program.empty() ? "profile" : profile.program, ending);
+  return fmt::format("{}-cpu.{}", safe_name(profile.program), ending);
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code failure;
+  return std::filesystem::equivalent(one, other, failure);
 }
 
 std::string content_of(const profile::Profile& profile, const std::string& format) {
@@ -81,6 +96,10 @@ int run(const ProfileFlags& flags) {
   const auto symbols = symbolise(*profile, flags.debug_folder);
   const std::string format = format_of(flags);
   const std::string output = output_of(flags, *profile, format);
+  if (flags.output.empty() && is_same_file(output, flags.target)) {
+    return fail_profile(
+        1, fmt::format("{} is the profile that was given: name a file with -o", output));
+  }
   const std::string content = content_of(*profile, format);
   if (output == "-") {
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() ||
@@ -94,6 +113,10 @@ int run(const ProfileFlags& flags) {
     fmt::print("{}: {:.2f} s of CPU time in {} samples{}\n", output,
                static_cast<double>(profile->total_ns()) / 1e9, profile->samples(),
                profile->lost != 0 ? fmt::format(", {} lost", profile->lost) : "");
+    if (profile->threads_left_out != 0) {
+      fmt::print(stderr, "katana profile: {} threads were not sampled\n",
+                 profile->threads_left_out);
+    }
     std::fflush(stdout);
   }
   // The file has addresses then, which a later run can name.

@@ -42,22 +42,40 @@ Result<std::set<std::string>> sockets_of(const std::string& number) {
                                        number)
                          : fmt::format("there is no process {}", number));
   }
-  for (const fs::directory_entry& each : all) {
-    const std::string target = fs::read_symlink(each.path(), failure).string();
+  // The process may end meanwhile.
+  for (auto each = fs::begin(all); !failure && each != fs::end(all); each.increment(failure)) {
+    std::error_code closed;
+    const std::string target = fs::read_symlink(each->path(), closed).string();
     if (target.starts_with("socket:[")) sockets.insert(target.substr(8, target.size() - 9));
   }
   return sockets;
 }
 
+// The request, with its token, would go to another program that listens on the same address.
+Result<void> check_network(const std::string& number) {
+  std::error_code failure;
+  const fs::path own = fs::read_symlink("/proc/self/ns/net", failure);
+  const fs::path other = fs::read_symlink(fmt::format("/proc/{}/ns/net", number), failure);
+  if (!failure && own == other) return {};
+  return fail(Code::invalid_argument,
+              fmt::format("process {} is in another network namespace, such as that of a "
+                          "container: name the URL",
+                          number));
+}
+
 // "0100007F:1F90" of /proc/net/tcp: an address in 32-bit words, each in the order of this machine's
-// bytes. All addresses become the loopback address.
+// bytes. An address that stands for all becomes the loopback address. An IPv4 address within IPv6
+// (::ffff:127.0.0.1) becomes that of IPv4.
 std::string host_of(const std::string& text) {
   const std::size_t digits = text.find(':');
   std::array<std::uint32_t, 4> words{};
   for (std::size_t at = 0; at + 8 <= digits && at / 8 < words.size(); at += 8) {
     words[at / 8] = static_cast<std::uint32_t>(std::stoul(text.substr(at, 8), nullptr, 16));
   }
-  const bool is_ipv4 = digits == 8;
+  const bool is_mapped =
+      digits == 32 && words[0] == 0 && words[1] == 0 && words[2] == htonl(0xffff);
+  if (is_mapped) words = {words[3]};
+  const bool is_ipv4 = digits == 8 || is_mapped;
   if (std::ranges::all_of(words, [](std::uint32_t word) { return word == 0; })) {
     return is_ipv4 ? "127.0.0.1" : "[::1]";
   }
@@ -76,7 +94,14 @@ Result<client::Response> fetch(client::HttpClient& http, net::Reactor& reactor,
   return task.result();
 }
 
-// The reply of the first URL that has the page.
+// Whether the status is one of the page: another URL would not make another of it.
+bool is_of_page(int status, Bytes content) {
+  if (status == 409) return content.find("urn:katana:problem:profile-in-progress") != Bytes::npos;
+  return status == 400 && content.find("query parameter") != Bytes::npos;
+}
+
+// The reply of the first URL that has the page. The others may be listeners without it, which answer
+// anything, or those that want a token.
 Result<std::string> fetch_from(const std::vector<std::string>& urls,
                                const ProfileRequest& request) {
   client::HttpClientOptions options;
@@ -92,21 +117,25 @@ Result<std::string> fetch_from(const std::vector<std::string>& urls,
   if (const auto started = reactor->start(); !started) return std::unexpected(started.error());
   reactor->turn(Duration{});
   Error last(Code::not_found, "it listens on no TCP port");
+  bool is_told = false;  // why a listener that may have the page refuses it
   for (const std::string& base : urls) {
     const std::string url = fmt::format("{}{}?seconds={}&hertz={}", base, path_of_profile,
                                         request.seconds, request.hertz);
     auto reply = fetch(*http, *reactor, url, request.token);
     if (reply && reply->status() == 200) return std::string(reply->content());
     if (!reply) {
-      last = reply.error();
+      if (!is_told) last = reply.error();
     } else if (reply->status() == 404) {
+      if (is_told) continue;
       last = Error(Code::not_found,
                    fmt::format("{}: 404: the operations pages are not served here, or "
                                "profile.enabled is false; name the URL of operations.port",
                                base));
     } else {
-      return fail(Code::unavailable, fmt::format("{}: {}: {}", base, reply->status(),
-                                                 std::string(reply->content().substr(0, 500))));
+      last = Error(Code::unavailable, fmt::format("{}: {}: {}", base, reply->status(),
+                                                  std::string(reply->content().substr(0, 500))));
+      is_told = true;
+      if (is_of_page(reply->status(), reply->content())) break;
     }
   }
   return std::unexpected(last);
@@ -117,6 +146,7 @@ Result<std::string> fetch_from(const std::vector<std::string>& urls,
 Result<std::vector<std::string>> urls_of_process(const std::string& number) {
   const auto sockets = sockets_of(number);
   if (!sockets) return std::unexpected(sockets.error());
+  if (auto same = check_network(number); !same) return std::unexpected(same.error());
   std::vector<std::string> urls;
   for (const char* const table : {"tcp", "tcp6"}) {
     std::ifstream file(fmt::format("/proc/{}/net/{}", number, table));

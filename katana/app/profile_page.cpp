@@ -31,7 +31,7 @@ struct ProfileQuery {
   ProfileKind kind = ProfileKind::cpu;
   ProfileFormat format = ProfileFormat::pprof;
 };
-KATANA_DESCRIBE(ProfileQuery, seconds, hertz, kind, format)
+KATANA_DESCRIBE_STRICT(ProfileQuery, seconds, hertz, kind, format)
 
 struct ProfileInProgress {
   Timestamp ends_at;
@@ -43,9 +43,24 @@ namespace {
 // The values of a request that has none, where the settings allow them.
 constexpr unsigned seconds_unsaid = 10;
 constexpr unsigned hertz_unsaid = 99;
+constexpr std::size_t piece_bytes = 16 * 1024;  // of a reply
 constexpr Duration look_interval = milliseconds(20);
 // For the thread of the profile to write it.
 constexpr Duration rest = seconds(60);
+
+// A HEAD would cost what a GET costs. A page of another site can make the owner's browser ask, and
+// only a token keeps it from that.
+std::optional<Reply> check_request(const Request& request) {
+  if (request.method() != http::Method::get) {
+    return problem(problem_types::method_not_served, "A profile is made for GET only.")
+        .with("Allow", "GET");
+  }
+  const auto site = request.field("Sec-Fetch-Site");
+  if (site && *site == "cross-site" && !request.field("Authorization")) {
+    return problem(problem_types::csrf, "A page of another site asks for a profile.");
+  }
+  return std::nullopt;
+}
 
 std::optional<Reply> check_bounds(Bytes name, std::int64_t value, unsigned value_max) {
   if (value >= 1 && value <= value_max) return std::nullopt;
@@ -73,21 +88,36 @@ std::string file_name(const std::string& program) {
   return fmt::format("{}-cpu-{}.pb.gz", program, text);
 }
 
-Reply reply_of(const std::string& content, ProfileFormat format, const std::string& program) {
-  Reply reply(200);
-  reply.set_content(content).add_field("Cache-Control", "no-store");
+Literal type_of(ProfileFormat format) {
   switch (format) {
-    case ProfileFormat::folded: reply.set_content_type("text/plain; charset=utf-8"); break;
-    case ProfileFormat::html:
-      reply.set_content_type("text/html; charset=utf-8");
-      reply.add_field("Content-Security-Policy", profile::flame_graph_policy());
-      break;
-    case ProfileFormat::pprof:
-      reply.set_content_type("application/octet-stream");
-      reply.add_field("Content-Disposition",
-                      content_disposition("attachment", file_name(program)).bytes());
+    case ProfileFormat::folded: return "text/plain; charset=utf-8";
+    case ProfileFormat::html: return "text/html; charset=utf-8";
+    case ProfileFormat::pprof: break;
   }
-  reply.add_field("X-Content-Type-Options", "nosniff");
+  return "application/octet-stream";
+}
+
+// The content is streamed from where it is: a copy would be as large again.
+Reply reply_of(std::string content, ProfileFormat format, const std::string& program) {
+  const auto length = static_cast<std::int64_t>(content.size());
+  Reply reply = Reply::stream(
+      type_of(format), length,
+      [content = std::move(content), written = std::size_t{0}](ContentSink& sink) mutable {
+        while (written < content.size()) {
+          const Bytes piece = Bytes(content).substr(written, piece_bytes);
+          if (!sink.write(piece)) return false;
+          written += piece.size();
+        }
+        return true;
+      });
+  reply.add_field("Cache-Control", "no-store").add_field("X-Content-Type-Options", "nosniff");
+  if (format == ProfileFormat::html) {
+    reply.add_field("Content-Security-Policy", profile::flame_graph_policy());
+  }
+  if (format == ProfileFormat::pprof) {
+    reply.add_field("Content-Disposition",
+                    content_disposition("attachment", file_name(program)).bytes());
+  }
   return reply;
 }
 
@@ -104,7 +134,9 @@ Reply refuse_second(std::optional<std::int64_t> ends_at_ns) {
 }
 
 Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string& program,
-                                 ProfileSettings bounds, ProfileQuery query) {
+                                 ProfileSettings bounds, ProfileQuery query,
+                                 std::optional<Reply> refused) {
+  if (refused) co_return *std::move(refused);
   const std::int64_t length = query.seconds.value_or(std::min(seconds_unsaid, bounds.seconds_max));
   const std::int64_t hertz = query.hertz.value_or(std::min(hertz_unsaid, bounds.hertz_max));
   if (auto wrong = check_bounds("seconds", length, bounds.seconds_max)) {
@@ -119,11 +151,14 @@ Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string&
   if (!run && run.error().code() == Code::already_exists) {
     co_return refuse_second(profiler.ends_at_ns());
   }
+  if (!run && run.error().code() == Code::cancelled) {
+    co_return problem(problem_types::stopping, run.error().message());
+  }
   if (!run) co_return std::unexpected(run.error());
   while (!(*run)->is_done()) co_await net::sleep_for(look_interval);
-  const Result<std::string> content = (*run)->take();
+  Result<std::string> content = (*run)->take();
   if (!content) co_return problem(problem_types::profile_refused, content.error().message());
-  co_return reply_of(*content, query.format, program);
+  co_return reply_of(*std::move(content), query.format, program);
 }
 
 }  // namespace
@@ -133,8 +168,8 @@ ProfilePage::ProfilePage(std::string program, const ProfileSettings& settings)
 
 void ProfilePage::add_to(Group& pages) {
   pages.get("/operations/profile",
-            [this](Query<ProfileQuery> query) {
-              return make_profile(profiler_, program_, settings_, *query);
+            [this](Request request, Query<ProfileQuery> query) {
+              return make_profile(profiler_, program_, settings_, *query, check_request(request));
             },
             {.timeout = seconds(settings_.seconds_max) + rest});
 }

@@ -11,8 +11,9 @@
 // Owns       the profiler.
 // Thread     add_to() one, before the program serves. Requests come on any reactor.
 // Allocates  during a profile.
-// Fails      400 that names the parameter and its bounds. 409 with the end time while another
-//            profile is being made. 503 where the kernel refuses timers.
+// Fails      400 that names the parameter and its bounds. 405 for HEAD. 403 for a page of another
+//            site, without a token. 409 with the end time while another
+//            profile is being made. 503 where the kernel refuses timers, and after drain().
 // Invariant  a client that leaves ends its profile. The page must outlive the service.
 #pragma once
 
@@ -31,8 +32,8 @@ class ProfilePage {
 
   // `pages`: a group that only those who run the program reach.
   void add_to(Group& pages);
-  // The program is about to stop: a profile ends now, and is sent.
-  void drain() noexcept { profiler_.end_now(); }
+  // The program is about to stop: a profile ends now, and is sent. No other begins.
+  void drain() noexcept { profiler_.close(); }
 
  private:
   const std::string program_;

@@ -3,6 +3,7 @@ import concurrent.futures
 import contextlib
 import datetime
 import gzip
+import http.server
 import os
 import pathlib
 import re
@@ -272,6 +273,7 @@ def test_the_flame_graph_is_used_by_keys(program, tmp_path, width, scheme):
     ({"seconds": "ten"}, "'seconds'"),
     ({"kind": "heap"}, "'kind'"),
     ({"format": "svg"}, "'format'"),
+    ({"second": "60"}, "'second'"),
 ])
 def test_wrong_parameters_are_refused_with_their_bounds(program, parameters, detail):
     """A problem document for each, and no profile."""
@@ -282,6 +284,16 @@ def test_wrong_parameters_are_refused_with_their_bounds(program, parameters, det
     assert problem["type"] == "urn:katana:problem:invalid-parameter", problem
     assert detail in problem["detail"], problem
     assert program.profile(seconds=1).status_code == 200
+
+
+def test_only_a_get_of_the_same_site_makes_a_profile(program):
+    """HEAD would cost as much. A browser says that a page of another site asks."""
+    refused = httpx.head(program.url(PATH), timeout=60)
+    assert refused.status_code == 405 and refused.headers["allow"] == "GET"
+    refused = httpx.get(program.url(PATH), headers={"Sec-Fetch-Site": "cross-site"}, timeout=60)
+    assert refused.status_code == 403 and refused.json()["type"] == "urn:katana:problem:csrf"
+    allowed = httpx.get(program.url(PATH), params={"seconds": 1}, headers={"Sec-Fetch-Site": "none"}, timeout=60)
+    assert allowed.status_code == 200
 
 
 def test_a_second_profile_is_refused_with_the_end_of_the_first(program):
@@ -339,15 +351,43 @@ def test_a_program_that_ends_sends_what_it_has():
     assert not program.alive()
 
 
+def test_no_profile_begins_after_sigterm():
+    """The program still serves, for as long as drain_notice says."""
+    with Profiled("http.drain_notice=60s", "http.drain_timeout=1s") as program, httpx.Client() as client:
+        assert client.get(program.url("/quick"), timeout=60).text == "quick"
+        program.send_signal(signal.SIGTERM)
+        late = []
+
+        def is_refused():
+            late.append(client.get(program.url(PATH), params={"seconds": 1}, timeout=60))
+            return late[-1].status_code == 503
+        assert eventually(is_refused), late[-1].text
+        assert late[-1].json()["type"] == "urn:katana:problem:stopping", late[-1].text
+        program.send_signal(signal.SIGTERM)                       # the second one ends the notice
+        assert program.wait() == 0
+
+
 def test_without_rights_there_is_no_profile():
-    """As the other pages: 401 without the token, and 404 on the public listener."""
+    """As the other pages: 401 without the token, 404 on the public listener, and nothing if it is off."""
     with Profiled("operations.token=secret-of-the-operator") as program:
         assert program.profile(seconds=1).status_code == 401
         reply = httpx.get(program.url(PATH), params={"seconds": 1}, timeout=60,
                           headers={"Authorization": "Bearer secret-of-the-operator"})
         assert reply.status_code == 200
+    with with_operations() as program:
+        assert program.profile(seconds=1).status_code == 404
     with Profiled("profile.enabled=false") as program:
         assert program.profile(seconds=1).status_code == 404
+
+
+def with_operations(*sets):
+    """A program with a listener for operations. The port was free a moment ago: another is tried if it is not."""
+    for _ in range(20):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        with contextlib.suppress(AssertionError):
+            return Profiled(f"operations.port={port}", *sets)
+    raise AssertionError("no port is free")
 
 
 def test_bounds_are_those_of_the_settings():
@@ -366,16 +406,18 @@ def test_a_program_without_crash_reports_has_profiles():
 
 
 def test_each_engine_serves_on_under_the_signals(engine):
-    """No request fails or is slow because of them."""
+    """No request fails because of them, and they are served while threads are interrupted."""
     with Profiled(f"http.engine={engine}") as program, program.load("/quick"):
         with concurrent.futures.ThreadPoolExecutor() as pool:
             profile = pool.submit(program.profile, seconds=3, hertz=250)
-            count = 0
+            count, enough = 0, 20
             with httpx.Client() as client:
                 while not profile.done():
                     assert client.get(program.url("/quick"), timeout=30).text == "quick"
                     count += 1
-            assert profile.result().status_code == 200 and count > 0
+            assert profile.result().status_code == 200 and count >= enough
+            by_route = cpu_by_route(decoded(profile.result().content))
+            assert by_route.get("GET /quick", 0) + by_route.get("", 0) > 0, by_route
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
@@ -442,13 +484,74 @@ def test_the_tool_sends_the_token_of_a_file(tmp_path):
 
 def test_the_tool_finds_the_operations_listener_of_a_process(tmp_path):
     """The public listener answers 404; another has the page."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with Profiled(f"operations.port={port}") as program:
+    with with_operations() as program:
         done = katana_profile(program.pid, "--seconds", 1, "-o", tmp_path / "x")
         assert done.returncode == 0, done.stderr
         done = katana_profile(program.url(), "--seconds", 1, "-o", tmp_path / "x")
         assert done.returncode == 1 and "operations.port" in done.stderr, done.stderr
+
+
+def test_the_tool_goes_on_after_a_listener_that_refuses(tmp_path):
+    """A port that answers 403 may be another server of the same process: this one, with a profile in the next port."""
+    profile = gzip.compress(b"not a profile")
+    asked = []
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        """Refuses on the first port that is asked."""
+        def do_GET(self):  # pylint: disable=invalid-name
+            """Answer 403 once, then a file."""
+            asked.append(self.server.server_port)
+            self.send_response(403 if len(asked) == 1 else 200)
+            self.end_headers()
+            self.wfile.write(b"refused" if len(asked) == 1 else profile)
+
+        def log_message(self, *_):
+            """Say nothing."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            server = stack.enter_context(http.server.HTTPServer(("127.0.0.1", 0), Page))
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+        done = katana_profile(os.getpid(), "--seconds", 1, "-o", tmp_path / "x")
+    assert len(set(asked)) == 2 and "no profile of pprof" in done.stderr, (asked, done.stderr)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a network namespace")
+def test_the_tool_sends_nothing_to_another_network_namespace(tmp_path):
+    """The address of its socket would be that of another program here."""
+    code = ("import socket,sys; s=socket.create_server(('127.0.0.1',0)); print('listens',flush=True); "
+            "sys.stdin.read()")
+    with subprocess.Popen(["unshare", "--net", "python3", "-c",
+                           "import subprocess; subprocess.run(['ip','link','set','lo','up'],check=False);" + code],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "listens\n"
+        done = katana_profile(other.pid, "--seconds", 1, "-o", tmp_path / "x")
+        other.stdin.close()
+    assert done.returncode == 1 and "another network namespace" in done.stderr, done.stderr
+
+
+def test_the_name_of_a_program_leads_to_no_other_folder(program, tmp_path):
+    """The file or the server says it. A profile that was given is not replaced either."""
+    made = gzip.decompress(program.profile(seconds=1).content)
+    name = b"program profile_server"
+    folder = tmp_path / "a" / "b" / "c"
+    folder.mkdir(parents=True)
+    given = folder / "profile-cpu.pb.gz"
+    for evil in (b"../../../aaaaa", b"/tmp/a/aaaaaaa", b".aaaaaaaaaaaaa"):
+        assert len(evil) == len(b"profile_server")
+        given.write_bytes(gzip.compress(made.replace(name, b"program " + evil)))
+        before = given.read_bytes()
+        done = subprocess.run([built("katana"), "profile", given.name], cwd=folder, capture_output=True, text=True,
+                              timeout=180, check=False)
+        assert done.returncode == 1 and "name a file with -o" in done.stderr, done.stderr
+        assert given.read_bytes() == before and list(tmp_path.rglob("*.gz")) == [given]
+        other = folder / "other.pb.gz"
+        given.rename(other)
+        done = subprocess.run([built("katana"), "profile", other.name], cwd=folder, capture_output=True, text=True,
+                              timeout=180, check=False)
+        assert done.returncode == 0 and done.stdout.startswith("profile-cpu.pb.gz: "), done.stderr
+        assert sorted(tmp_path.rglob("*.gz")) == [other, given]
+        other.unlink()
 
 
 @pytest.mark.parametrize("words, status, message", [

@@ -25,8 +25,8 @@ std::string hex_of(Bytes bytes) {
   return text;
 }
 
-// Room for modules, which is allocated before: the callback runs under the lock of the dynamic
-// linker, and must not wait for that of the heap.
+// Room for modules, allocated before the callback. That runs under the lock of the dynamic linker,
+// and must not wait for the lock of the heap.
 struct ModuleRoom {
   std::vector<Module> modules;
   std::size_t count = 0;  // of all modules, with those that found no room
@@ -96,7 +96,7 @@ class Places {
 };
 
 constexpr std::size_t names_max = 4096;  // of threads, which may begin and end quickly
-// Of a node of a map, with its pointers, its hash and the heap's own words.
+// The size of a map's node, with its pointers, its hash and the heap's own words.
 constexpr std::size_t node_bytes = 64;
 
 std::size_t heap_bytes_of(const std::string& text) {
