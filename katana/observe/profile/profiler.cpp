@@ -177,11 +177,6 @@ std::optional<std::int64_t> Profiler::ends_at_ns() {
   return present_->began_ns + present_->options.length.ns;
 }
 
-void Profiler::end_now() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (present_ != nullptr) present_->end_as(detail::RunState::End::now);
-}
-
 void Profiler::close() noexcept {
   const std::lock_guard lock(mutex_);
   is_closed_ = true;

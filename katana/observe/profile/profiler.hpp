@@ -73,8 +73,7 @@ class Profiler {
   // ended and is not written yet.
   std::optional<std::int64_t> ends_at_ns();
   // Ends the present profile now, and does not wait for it. Its result has what was found so far.
-  void end_now() noexcept;
-  // As end_now(), and no other profile begins.
+  // No other profile begins.
   void close() noexcept;
 
  private:

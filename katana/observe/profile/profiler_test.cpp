@@ -88,7 +88,7 @@ TEST(Profiler, makes_one_profile_at_a_time_and_tells_when_it_ends) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code(), Code::already_exists);
   EXPECT_FALSE((*run)->is_done());
-  profiler.end_now();
+  profiler.close();
   ASSERT_TRUE(is_done(run));
   const auto profile = from_pprof((*run)->take().value());
   ASSERT_TRUE(profile) << profile.error().describe();
@@ -130,7 +130,7 @@ TEST(Profiler, does_not_wait_for_a_profile_that_is_written_for_no_run) {
     const auto refused = second.get();
     EXPECT_TRUE(!refused && refused.error().code() == Code::already_exists);
     EXPECT_FALSE(profiler.ends_at_ns());
-    profiler.end_now();
+    profiler.close();
   }
   writer.may_end = true;
 }
