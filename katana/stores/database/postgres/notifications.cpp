@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "katana/base/system/check.hpp"
+#include "katana/net/reactor/destinations.hpp"
+#include "katana/net/reactor/reactor.hpp"
 #include "katana/stores/database/postgres/listener_thread.hpp"
 #include "katana/stores/database/postgres/notification_hub.hpp"
 
@@ -21,6 +23,28 @@ std::optional<Error> problem_of_channel(std::string_view channel) {
                fmt::format("a channel's name has 1 to {} bytes and none that is zero; this one has "
                            "{} bytes",
                            channel_bytes_max, channel.size()));
+}
+
+// The thread that listens uses the network of the machine. A server of a simulated network is not
+// there, and another one of its name must not be reached.
+katana::Result<void> check_network(const Options& options) {
+  if (options.is_on_reactors_only) {
+    return katana::fail(Code::invalid_argument,
+                        "database option 'is_on_reactors_only' goes without notifications: LISTEN "
+                        "needs a thread");
+  }
+  const net::Reactor* const reactor = net::Reactor::current();
+  const auto* const simulated = reactor != nullptr ? net::Destinations::of(*reactor) : nullptr;
+  if (simulated == nullptr) return {};
+  for (const Host& host : options.hosts) {
+    if (!simulated->find("postgresql", host.name, host.port)) continue;
+    return katana::fail(
+        Code::invalid_argument,
+        fmt::format("{}:{} is a server of the test's simulated network, which has no LISTEN: test "
+                    "notifications with testing::TemporaryPostgres",
+                    host.name, host.port));
+  }
+  return {};
 }
 
 }  // namespace
@@ -115,6 +139,7 @@ katana::Result<std::unique_ptr<Notifications>> Notifications::open(Options optio
                                                                    std::size_t queue_max,
                                                                    OutageObserver observer) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
+  if (auto good = check_network(options); !good) return std::unexpected(good.error());
   if (queue_max == 0) {
     return katana::fail(Code::invalid_argument, "queue_max of notifications is at least 1");
   }

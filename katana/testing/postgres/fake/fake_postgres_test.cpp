@@ -9,6 +9,7 @@
 
 #include "katana/base/thread/loop.hpp"
 #include "katana/http/handlers/json.hpp"
+#include "katana/stores/database/postgres/notifications.hpp"
 #include "katana/testing/postgres/fake/fake_fixture_test.hpp"
 #include "katana/testing/test_faults.hpp"
 
@@ -186,6 +187,21 @@ TEST_F(FakePostgresTest, a_server_that_goes_down_loses_a_commit_that_it_did_not_
   postgres.come_back();
   server.advance(seconds(60));
   EXPECT_EQ(balance, 90);
+}
+
+TEST_F(FakePostgresTest, listening_is_refused_instead_of_leaving_the_simulated_network) {
+  ASSERT_EQ(server.get("/account/7").status(), 200U);
+  auto options = *database::postgres::Options::from_url(fake_url);
+  const auto of_name = database::postgres::Notifications::open(options);
+  ASSERT_FALSE(of_name);
+  EXPECT_THAT(of_name.error().describe(), AllOf(HasSubstr("db1.example:5432"), HasSubstr("LISTEN"),
+                                                HasSubstr("testing::TemporaryPostgres")));
+  options.hosts = {{"127.0.0.1", 5432}};
+  EXPECT_TRUE(database::postgres::Notifications::open(options)) << "of the machine's network";
+  options.is_on_reactors_only = true;
+  const auto of_option = database::postgres::Notifications::open(options);
+  ASSERT_FALSE(of_option);
+  EXPECT_THAT(of_option.error().describe(), HasSubstr("'is_on_reactors_only'"));
 }
 
 TEST_F(FakePostgresTest, a_reset_at_any_byte_of_an_answer_loses_no_acknowledged_write) {
