@@ -21,7 +21,7 @@ engine::SimFaults FakeBankRun::faults_of(std::uint64_t seed) {
 
 void FakeBankRun::make_fault() {
   FakePostgres& postgres = bank_.postgres;
-  switch (random_.below(12)) {
+  switch (random_.below(13)) {
     case 0: return postgres.reset_after_sent(random_.below(300));
     case 1: return postgres.reset_after_received(1 + random_.below(600));
     case 2: return postgres.conflict_next(static_cast<unsigned>(1 + random_.below(4)));
@@ -35,6 +35,10 @@ void FakeBankRun::make_fault() {
     case 8: return postgres.come_back();
     case 9: return postgres.fail_over(random_.below(2));
     case 10: return postgres.hang();
+    // Beyond the timeout: the outcome is told before the transaction takes effect.
+    case 11:
+      bank_.commit_delay = milliseconds(static_cast<std::int64_t>(11'000 + random_.below(29'000)));
+      return;
     default: return postgres.go_on();
   }
 }

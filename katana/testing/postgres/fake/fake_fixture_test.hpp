@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/values/random.hpp"
@@ -54,6 +55,9 @@ struct FakeBankService {
     postgres.answer("UPDATE accounts SET balance = balance - $1 WHERE id = 7",
                     {.parameters = {PgType::int8}, .reply = [this](const FakeStatement& statement) {
                        const std::int64_t amount = std::stoll(*statement.values.at(0));
+                       if (commit_delay > Duration{}) {
+                         postgres.delay(std::exchange(commit_delay, Duration{}));
+                       }
                        return FakeReply{.on_commit = [this, amount] { balance -= amount; }};
                      }});
     postgres.answer("INSERT INTO payments (id) VALUES ($1)",
@@ -105,6 +109,7 @@ struct FakeBankService {
   }
 
   std::int64_t balance = 100;
+  Duration commit_delay{};  // what the next UPDATE sets: the first to wait is its COMMIT
   std::map<std::int64_t, int> payments;  // by id: how often it took effect
   std::string last_error;
   database::Kind last_kind = database::Kind::syntax;
