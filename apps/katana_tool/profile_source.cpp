@@ -100,8 +100,8 @@ bool is_of_page(int status, Bytes content) {
   return status == 400 && content.find("query parameter") != Bytes::npos;
 }
 
-// The reply of the first URL that has the page. The others may be listeners without it, which answer
-// anything, or those that want a token.
+// The reply of the first URL that has the page. The others may be listeners without it, which
+// answer anything, or those that want a token.
 Result<std::string> fetch_from(const std::vector<std::string>& urls,
                                const ProfileRequest& request) {
   client::HttpClientOptions options;

@@ -1,5 +1,5 @@
 // katana_sql_checker: `katana sql check FILE --stamp FILE` alone. It checks the repository's own
-// programs while they are built. So they wait neither for the whole program katana nor for CLI11.
+// programs while they are built, so no build of one waits for the program katana or for CLI11.
 #include <cstdio>
 #include <exception>
 #include <span>

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/text/protobuf.hpp"
 #include "katana/http/coding/codec.hpp"
 #include "katana/net/reactor/spawn.hpp"
-#include "katana/base/text/protobuf.hpp"
 #include "katana/observe/trace/span.hpp"
 #include "katana/testing/fake_upstream.hpp"
 #include "katana/testing/test_server.hpp"

@@ -16,8 +16,8 @@
 #include <span>
 #include <string>
 
-#include "katana/observe/log/layout.hpp"
 #include "katana/base/text/protobuf.hpp"
+#include "katana/observe/log/layout.hpp"
 
 namespace katana::otlp {
 

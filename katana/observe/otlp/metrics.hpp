@@ -26,8 +26,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/observe/metrics/registry.hpp"
 #include "katana/base/text/protobuf.hpp"
+#include "katana/observe/metrics/registry.hpp"
 
 namespace katana::otlp {
 
@@ -95,7 +95,7 @@ class MetricsEncoder {
   std::vector<std::vector<Series>> known_;  // by family and series; empty without delta
   std::uint64_t collected_ns_ = 0;
   std::uint64_t exemplars_from_ns_ = 0;  // older ones were in an accepted collection
-  Figures now_;  // of the series that is being encoded
+  Figures now_;                          // of the series that is being encoded
 };
 
 }  // namespace katana::otlp

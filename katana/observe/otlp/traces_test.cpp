@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/text/utf8.hpp"
 #include "katana/base/text/protobuf.hpp"
+#include "katana/base/text/utf8.hpp"
 #include "katana/observe/trace/tracer.hpp"
 
 namespace katana::otlp {

@@ -131,26 +131,11 @@ Cluster& Cluster::shared() {
 }
 
 void Cluster::start() {
-  process_ = start_program({postgres_program("postgres"),
-                            "-D",
-                            folder_ + "/data",
-                            "-k",
-                            folder_ + ",@" + folder_,
-                            "-h",
-                            "127.0.0.1",
-                            "-p",
-                            std::to_string(port_),
-                            "-c",
-                            "fsync=off",
-                            "-c",
-                            "full_page_writes=off",
-                            "-c",
-                            "max_connections=60",
-                            "-c",
-                            "shared_buffers=16MB",
-                            "-c",
-                            "autovacuum=off",
-                            "-c",
+  process_ = start_program({postgres_program("postgres"), "-D", folder_ + "/data",    "-k",
+                            folder_ + ",@" + folder_,     "-h", "127.0.0.1",          "-p",
+                            std::to_string(port_),        "-c", "fsync=off",          "-c",
+                            "full_page_writes=off",       "-c", "max_connections=60", "-c",
+                            "shared_buffers=16MB",        "-c", "autovacuum=off",     "-c",
                             "max_prepared_transactions=0"},
                            folder_ + "/log");
   for (int round = 0; round < 1000; ++round) {

@@ -18,9 +18,9 @@
 //            handler is called by the thread that listens.
 // Allocates  the items that wait.
 // Fails      open() names the option. On a simulated network, it refuses servers of that network
-//            once a reactor has taken a turn on the thread. A server that cannot be reached is tried
-//            again with jittered back-off, for as long as there is a subscription: health() has the
-//            reason.
+//            once a reactor has taken a turn on the thread. A server that cannot be reached is
+//            tried again with jittered back-off, for as long as there is a subscription: health()
+//            has the reason.
 // Invariant  a queue keeps at most queue_max items, and one that says may_have_missed.
 #pragma once
 

@@ -81,7 +81,7 @@ class FakePostgres {
   std::size_t connections() const noexcept;  // that are open
   std::size_t logins() const noexcept;       // sessions that were begun, since the start
 
-  // ---- faults; each holds from now on
+  // ---- faults; each holds from now on.
   // A server executes the complete messages that it has received, even when their connection has
   // ended or was reset while a fault held them. Then they are not answered.
 

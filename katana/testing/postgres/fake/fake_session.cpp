@@ -51,7 +51,7 @@ void FakeSession::on_stream(engine::SimConnection& connection) {
   go_on();
 }
 
-// The connection is over. What has arrived is still executed, as far as no fault holds it.
+// The connection is over. Messages that have arrived are still executed, unless a fault holds them.
 void FakeSession::leave(bool resets) {
   if (is_over_ || std::exchange(is_left_, true)) return;
   is_over_ = !is_started_;
