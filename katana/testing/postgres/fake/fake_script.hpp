@@ -38,26 +38,26 @@ struct FakeScript {
   std::map<std::string, std::shared_ptr<const FakeAnswer>> answers;  // by in_one_line()
   std::vector<FakeStatement> statements;
   std::size_t commits = 0;
-  std::size_t logins = 0;
+  std::size_t logins = 0;  // sessions that were begun
 
-  Duration delay = {};
-  unsigned failures_left = 0;
-  std::string failure_state;
-  std::string failure_message;
-  unsigned conflicts_left = 0;
-  unsigned refusals_left = 0;
-  std::string refusal_state;
+  Duration delay = {};          // of each answer
+  unsigned failures_left = 0;   // statements that are to fail
+  std::string failure_state;    // their SQLSTATE
+  std::string failure_message;  // their message
+  unsigned conflicts_left = 0;  // commits that are to fail as serialization failures
+  unsigned refusals_left = 0;   // logins that are to be refused
+  std::string refusal_state;    // their SQLSTATE
   std::optional<std::size_t> sent_left;      // bytes until a reset; none: no reset is asked for
   std::optional<std::size_t> received_left;  // likewise
-  bool hangs = false;
+  bool hangs = false;                        // nothing is answered
 };
 
 // One server of them.
 struct FakeServer {
   std::string name;        // "db.example:5432"
   std::uint16_t port = 0;  // of the simulated network
-  bool is_primary = false;
-  bool is_down = false;
+  bool is_primary = false;  // it takes writes
+  bool is_down = false;     // it refuses connections
 };
 
 }  // namespace katana::testing
