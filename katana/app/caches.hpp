@@ -36,8 +36,8 @@ namespace katana::app {
 
 // The figures of one cache.
 struct NamedCacheStatistics {
-  std::string name = {};
-  cache::Statistics statistics = {};
+  std::string name = {};              // of the cache
+  cache::Statistics statistics = {};  // since the start
 };
 
 class Caches {

@@ -37,13 +37,13 @@ namespace katana::app {
 
 // The ways in which actions change the program.
 struct ActionHooks {
-  audit::AuditLog* audit = nullptr;  // null: there is none
-  log::Logger logger = {};
-  thread::Pool* pool = nullptr;
-  std::function<Result<void>()> reload = {};
-  std::function<void()> drain = {};
-  std::function<Result<void>(const std::string& levels)> set_levels = {};
-  std::function<void()> reset_levels = {};  // to the configured ones
+  audit::AuditLog* audit = nullptr;           // null: there is none
+  log::Logger logger = {};                    // for a record of each action
+  thread::Pool* pool = nullptr;               // runs the ends of changes for a time
+  std::function<Result<void>()> reload = {};  // reads the configuration again
+  std::function<void()> drain = {};           // begins a graceful shutdown
+  std::function<Result<void>(const std::string& levels)> set_levels = {};  // as `log.levels`
+  std::function<void()> reset_levels = {};                                 // to the configured ones
   // Empty: http.load_shedding is not enabled.
   std::function<void(double)> set_utilisation_max = {};
   std::function<double()> utilisation_max = {};  // the configured one
@@ -53,6 +53,7 @@ struct LevelChange;
 struct ShedChange;
 struct ClientToClose;
 
+// The pages that change the program.
 class LiveActions {
  public:
   explicit LiveActions(ActionHooks hooks) : hooks_(std::move(hooks)) {}

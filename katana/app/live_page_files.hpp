@@ -12,6 +12,7 @@
 
 namespace katana::app {
 
+// The script, and the style.
 extern const Bytes live_page_js;
 extern const Bytes live_page_css;
 // `program`, `version`: for the title and the heading.

@@ -35,16 +35,16 @@ namespace katana::app {
 
 // The parts of the program that are shown. A pointer is null where the program has no such part.
 struct LiveSources {
-  std::string program = {};
-  std::string version = {};
-  bool requests_listed = true;  // see StateDocument
-  server::Observability* observability = nullptr;
-  const Pools* pools = nullptr;
-  database::Database* database = nullptr;
-  const ApplicationJobs* jobs = nullptr;
-  ApplicationQueues* queues = nullptr;
-  const Caches* caches = nullptr;
-  bus::Bus* bus = nullptr;
+  std::string program = {};                         // its name
+  std::string version = {};                         // of the program
+  bool requests_listed = true;                      // see StateDocument
+  server::Observability* observability = nullptr;   // reactors and their connections
+  const Pools* pools = nullptr;                     // of threads
+  database::Database* database = nullptr;           // of the program
+  const ApplicationJobs* jobs = nullptr;            // scheduled ones
+  ApplicationQueues* queues = nullptr;              // of jobs
+  const Caches* caches = nullptr;                   // of this process
+  bus::Bus* bus = nullptr;                          // of messages
   Instant started = {};                             // by the clock of the reactors
   std::vector<std::string> insecure = {};           // as in StateDocument
   std::function<std::string()> configuration = {};  // with the origin of each value
@@ -54,10 +54,11 @@ struct LiveSources {
 // go on is not over then.
 template <class Walk>
 struct WalkedReactor {
-  std::size_t number = 0;
-  std::shared_ptr<Walk> walk = {};
+  std::size_t number = 0;           // of the reactor, from 0
+  std::shared_ptr<Walk> walk = {};  // its part of the list
 };
 
+// Collects what the pages of live state show.
 class LiveState {
  public:
   // The time for which the state and an action wait for the reactors.
@@ -67,19 +68,22 @@ class LiveState {
 
   explicit LiveState(LiveSources sources) : sources_(std::move(sources)) {}
 
+  // Requests in flight, by reactor.
   Task<std::vector<WalkedReactor<server::LiveRequests>>> requests(
       server::LiveRequestFilter filter, Duration time = list_patience) const;
+  // Open connections, by reactor.
   Task<std::vector<WalkedReactor<server::LiveConnections>>> connections(
       server::LiveConnectionFilter filter) const;
   // The oldest `limit` of each reactor, and the number of all.
   struct Statements {
-    std::vector<StatementEntry> rows = {};
-    std::size_t count = 0;
+    std::vector<StatementEntry> rows = {};   // oldest first
+    std::size_t count = 0;                   // of all that run
     std::vector<std::size_t> silent = {};    // numbers of reactors that did not answer
     std::vector<std::size_t> unlisted = {};  // of those whose statements are not known
   };
+  // Statements that run, of all reactors.
   Task<Statements> statements(std::size_t limit, Duration time = list_patience) const;
-  // `limit`: of the lists in it.
+  // The answer of /operations/state. `limit`: of the lists in it.
   Task<StateDocument> document(std::size_t limit) const;
   // Closes the connections that have this address. A reactor that does not answer in time closes
   // its connections when it can.
@@ -89,6 +93,7 @@ class LiveState {
   };
   Task<Closed> close_client(server::ClientAddress client) const;
 
+  // The parts that it was made with.
   const LiveSources& sources() const noexcept { return sources_; }
 
  private:
@@ -102,6 +107,7 @@ class LiveState {
   const LiveSources sources_;
 };
 
+// The rows of the documents.
 RequestEntry entry_of(const server::LiveRequest& request, std::size_t reactor);
 ConnectionEntry entry_of(const server::LiveConnection& connection, std::size_t reactor);
 

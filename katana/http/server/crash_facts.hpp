@@ -27,6 +27,7 @@ inline constexpr std::size_t in_flight_told_max = 32;
 // Adds the lines about the requests of the calling thread: the function for set_thread_facts().
 void tell_requests_in_flight(crash::ThreadText& text) noexcept;
 
+// The state of one reactor in crash reports.
 class ReactorFacts final : public crash::Section {
  public:
   ReactorFacts(const net::Reactor& reactor, std::size_t number) noexcept;

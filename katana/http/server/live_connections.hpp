@@ -29,16 +29,16 @@ namespace katana::server {
 struct LiveConnection {
   engine::PeerEndpoint peer = {};  // the other side; of an outgoing connection: none
   Bytes protocol = {};             // "http/1.1"; a literal. Empty: not named
-  net::ConnectionState state = net::ConnectionState::open;
-  bool is_outgoing = false;
-  bool has_tls = false;
-  std::uint8_t pause_reasons = 0;  // bits of net::PauseReason
-  Duration age = {};               // since it was accepted, or opened
-  std::uint32_t requests = 0;
-  std::uint64_t bytes_received = 0;
-  std::uint64_t bytes_sent = 0;
-  std::size_t input_bytes = 0;   // received, and not consumed
-  std::size_t output_bytes = 0;  // written, and not sent
+  net::ConnectionState state = net::ConnectionState::open;  // of the reactor
+  bool is_outgoing = false;                                 // the program has opened it
+  bool has_tls = false;                                     // it is encrypted
+  std::uint8_t pause_reasons = 0;                           // bits of net::PauseReason
+  Duration age = {};                                        // since it was accepted, or opened
+  std::uint32_t requests = 0;                               // that were begun on it
+  std::uint64_t bytes_received = 0;                         // since its begin
+  std::uint64_t bytes_sent = 0;                             // since its begin
+  std::size_t input_bytes = 0;                              // received, and not consumed
+  std::size_t output_bytes = 0;                             // written, and not sent
 };
 
 // The names of the reasons in such bits: "handler_pending, pool_low"; empty: it is read.
@@ -80,6 +80,7 @@ class LiveConnections final : public ReactorWalk {
   std::vector<LiveConnection> kept_;
 };
 
+// Closes the connections of one address on one reactor.
 class ClientCloser final : public ReactorWalk {
  public:
   static constexpr std::size_t slice_max = 64;  // places of links that are visited in one turn

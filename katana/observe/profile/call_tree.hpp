@@ -18,8 +18,8 @@
 
 namespace katana::profile {
 
-inline constexpr std::size_t nodes_max = 100'000;
-inline constexpr std::size_t depth_max = 512;  // of inlined functions together with their calls
+inline constexpr std::size_t nodes_max = 100'000;  // of a tree; further ones are left out
+inline constexpr std::size_t depth_max = 512;      // of inlined functions together with their calls
 
 class CallTree {
  public:

@@ -24,6 +24,7 @@
 
 namespace katana::profile {
 
+// The most memory of a collector with its profile, about.
 inline constexpr std::size_t collector_bytes_max = std::size_t{32} << 20;
 
 class Collector {

@@ -16,6 +16,7 @@
 
 namespace katana::profile {
 
+// The longest text.
 inline constexpr std::size_t folded_bytes_max = std::size_t{32} << 20;
 
 // See above. The text has at most folded_bytes_max bytes.

@@ -120,6 +120,7 @@ class TestApplication : public TestServer {
   // Opens the program's database in place of its drivers, as FakePostgres needs it. The database is
   // connected when the program has started.
   using DatabaseOpener = std::function<Result<database::Database>(const app::DatabaseSettings&)>;
+  // Before start().
   void use_database(DatabaseOpener opener) { opener_ = std::move(opener); }
   // May be called after the start, too. It lives as long as this object.
   FakeUpstream& upstream(std::string url, const std::function<void(Router&)>& routes);

@@ -34,19 +34,19 @@ struct FakeScript {
     return found == answers.end() ? nullptr : found->second;
   }
 
-  engine::SimNetwork& network;
+  engine::SimNetwork& network;                                       // of its servers
   std::map<std::string, std::shared_ptr<const FakeAnswer>> answers;  // by in_one_line()
-  std::vector<FakeStatement> statements;
-  std::size_t commits = 0;
-  std::size_t logins = 0;  // sessions that were begun
+  std::vector<FakeStatement> statements;                             // that were run, in order
+  std::size_t commits = 0;  // that were acknowledged or lost
+  std::size_t logins = 0;   // sessions that were begun
 
-  Duration delay = {};          // of each answer
-  unsigned failures_left = 0;   // statements that are to fail
-  std::string failure_state;    // their SQLSTATE
-  std::string failure_message;  // their message
-  unsigned conflicts_left = 0;  // commits that are to fail as serialization failures
-  unsigned refusals_left = 0;   // logins that are to be refused
-  std::string refusal_state;    // their SQLSTATE
+  Duration delay = {};                       // of each answer
+  unsigned failures_left = 0;                // statements that are to fail
+  std::string failure_state;                 // their SQLSTATE
+  std::string failure_message;               // their message
+  unsigned conflicts_left = 0;               // commits that are to fail as serialization failures
+  unsigned refusals_left = 0;                // logins that are to be refused
+  std::string refusal_state;                 // their SQLSTATE
   std::optional<std::size_t> sent_left;      // bytes until a reset; none: no reset is asked for
   std::optional<std::size_t> received_left;  // likewise
   bool hangs = false;                        // nothing is answered
@@ -54,8 +54,8 @@ struct FakeScript {
 
 // One server of them.
 struct FakeServer {
-  std::string name;        // "db.example:5432"
-  std::uint16_t port = 0;  // of the simulated network
+  std::string name;         // "db.example:5432"
+  std::uint16_t port = 0;   // of the simulated network
   bool is_primary = false;  // it takes writes
   bool is_down = false;     // it refuses connections
 };

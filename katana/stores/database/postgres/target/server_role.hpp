@@ -33,6 +33,7 @@ struct SessionFacts {
 
 // The result of judge_role().
 struct RoleVerdict {
+  // The next step of the driver.
   enum class Kind : std::uint8_t {
     use,     // the session is of that kind
     ask,     // `text` is a statement with one row of one column, whose value answer() takes
