@@ -556,7 +556,7 @@ TEST_F(LivePagesTest, values_out_of_bounds_are_named_and_nothing_is_changed) {
     expect("shed", R"({"utilisation_max":0.999,"for":"24h"})", "204 ", "");
     expect("shed", R"({"utilisation_max":0.01})", "204 ", "");
   });
-  EXPECT_THAT(log_text(), Not(HasSubstr("close-client")));
+  EXPECT_THAT(log_text(), Not(HasSubstr("action: close-client")));
 }
 
 TEST_F(LivePagesTest, the_configuration_is_read_again_and_its_mistakes_are_told) {

@@ -1,6 +1,5 @@
 #include "katana/openapi/validation/contract_routes.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -62,12 +61,9 @@ paths:
       operationId: listFilters
       parameters:
         - {name: list, in: query, schema: {type: array, items: {type: integer, minimum: 1}}}
+        - {name: limit, in: query, schema: {type: integer, minimum: 1}}
+        - {name: after, in: query, schema: {type: integer, minimum: 1}}
       responses: {'200': {description: ok}}
-    post:
-      operationId: addFilter
-      requestBody:
-        content: {application/json: {schema: {type: array, items: {type: integer, minimum: 1}}}}
-      responses: {'204': {description: ok}}
 components:
   schemas:
     Item:
@@ -156,19 +152,10 @@ TEST_F(ContractRoutesTest, parameters_that_do_not_fit_are_answered_with_400_and_
 
 TEST_F(ContractRoutesTest, mistakes_beyond_the_limit_are_counted) {
   auto served = server();
-  const std::string many = "/filters?" + [] {
-    std::string query;
-    for (int number = 0; number < 20; ++number) query += fmt::format("list={}&", number - 100);
-    return query;
-  }();
-  const std::string refused(served.get(many).content());
-  EXPECT_TRUE(refused.contains("must be at least 1; and 4 more\",\"errors\":")) << refused;
-  EXPECT_TRUE(refused.contains(R"({"pointer":"/list/15","detail":"must be at least 1"}]})"))
-      << refused;
-  std::string list;
-  for (int number = 0; number < 20; ++number) list += number == 0 ? "0" : ",0";
-  const std::string content(served.post("/filters", "[" + list + "]").content());
-  EXPECT_TRUE(content.contains("4 more faults are left out")) << content;
+  std::string query = "limit=0&after=0";
+  for (int number = 0; number < 16; ++number) query += "&list=0";
+  const std::string refused(served.get("/filters?" + query).content());
+  EXPECT_TRUE(refused.contains("must be at least 1; and 2 more\",\"errors\":")) << refused;
 }
 
 TEST_F(ContractRoutesTest, content_of_another_type_is_415_with_every_type_that_is_accepted) {
@@ -278,8 +265,9 @@ TEST_F(ContractRoutesTest, what_is_not_described_or_not_served_is_a_mistake_of_b
   ContractRoutes routes(router.group("/v1"), contract());
   const auto handler = [](const RequestView&) { return Reply(200); };
   routes.operation("listItem", handler).operation("addItem", handler).operation("addItem", handler);
-  EXPECT_EQ(routes.unserved(), (std::vector<std::string>{"GET /items", "GET /items/{id}",
-                                                         "PUT /items/{id}", "POST /notes"}));
+  EXPECT_EQ(routes.unserved(),
+            (std::vector<std::string>{"GET /items", "GET /items/{id}", "PUT /items/{id}",
+                                      "POST /notes", "GET /filters"}));
   routes.require_all();
   const auto built = std::move(router).build();
   ASSERT_FALSE(built);

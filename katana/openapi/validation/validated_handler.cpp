@@ -142,7 +142,6 @@ Reply refusal_of(const ContractOperation& operation, const Violations& violation
     findings.set_malformed(first.words);
   } else {
     for (const Violation& each : violations.list()) findings.add(each.pointer, each.words);
-    for (std::size_t count = violations.left_out(); count != 0; --count) findings.add({}, {});
   }
   return std::move(katana::detail::refuse_content(findings).reply);
 }
