@@ -53,7 +53,7 @@ struct ConnectionCounters {
   std::uint64_t bytes_received = 0;  // by the engine, before a transform
   std::uint64_t bytes_sent = 0;      // accepted by the kernel, behind a transform
   std::uint32_t requests = 0;        // counted by the session
-  std::uint32_t bytes_dropped = 0;   // while lingering
+  std::uint32_t opened_ticks = 0;    // see Connection::opened_at()
 };
 
 // The members that a connection needs only while its session is replaced, with client limits, and
@@ -63,6 +63,7 @@ struct ConnectionExtras {
   Instant age_deadline = never;                     // the time to end gently
   Instant receive_deadline = never;  // its client sends too fast: not read before this time
   std::uint32_t client_slot = 0;     // in the reactor's ClientLimits; 0: nothing is counted
+  std::uint32_t bytes_dropped = 0;   // received after the end
   ClientPlace request_place = {};    // for a session with one request at a time
 
   // Takes memory from the recycler.
@@ -198,8 +199,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   ConnectionState state() const noexcept { return state_; }
 
   // ---- for lists of connections ----
-  // The time of the turn in which the link was opened.
-  Instant opened_at() const noexcept { return opened_at_; }
+  // The time of the turn in which the link was opened, less 17 ms at most: idle connections are
+  // many, so it is kept in four bytes.
+  Instant opened_at() const noexcept { return {std::int64_t{counters_.opened_ticks} << tick_bits}; }
   // The result of Session::protocol_name(). Empty: it has no session yet.
   Bytes protocol_name() const noexcept {
     return session_ != nullptr ? session_->protocol_name() : Bytes();
@@ -246,6 +248,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   // The reactor's list in which it is queued, if that is not the list of woken ones.
   enum class QueuedFor : std::uint8_t { attention, blocks, backlog };
+  static constexpr int tick_bits = 24;  // a tick of opened_ticks is so many bits of nanoseconds
 
   void enter(ConnectionCause cause) noexcept {
     const ConnectionState next = state_after(state_, cause);
@@ -292,7 +295,6 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Instant deadline_ = never;
   Instant send_deadline_ = never;
   Instant armed_until_ = never;  // expiry of the timer; never: not armed
-  const Instant opened_at_;
   // Small members stand together, because there are many idle connections.
   engine::PeerEndpoint peer_;
   std::uint16_t failure_ = 0;

@@ -37,8 +37,9 @@ Connection::Connection(Reactor& reactor, engine::Link link) noexcept
       reactor_(reactor),
       link_(link),
       outbox_(reactor.output_blocks_),
-      carry_(reactor.carry_pools_),
-      opened_at_(reactor.now()) {}
+      carry_(reactor.carry_pools_) {
+  counters_.opened_ticks = static_cast<std::uint32_t>(reactor.now().ns >> tick_bits);
+}
 
 // The reactor finds out which deadlines are due when it comes to the woken connections.
 void Connection::on_timer(TimerEntry& entry) noexcept {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "katana/base/system/hints.hpp"
 #include "katana/net/reactor/reactor_sending.hpp"
@@ -40,9 +41,13 @@ class ReactorEnding : public ReactorSending<Engine> {
   // Counts bytes after the end; above linger_bytes_max the connection is reset.
   KATANA_RARE void drop(Connection& connection, Bytes bytes) noexcept {
     connection.input_unread_ = true;
-    std::uint32_t& dropped = connection.counters_.bytes_dropped;
-    dropped += static_cast<std::uint32_t>(bytes.size());
-    if (dropped > options_.linger_bytes_max) destroy(connection, Cause::linger_ends);
+    try {
+      std::uint32_t& dropped = connection.extras().bytes_dropped;
+      dropped += static_cast<std::uint32_t>(bytes.size());
+      if (dropped <= options_.linger_bytes_max) return;
+    } catch (const std::bad_alloc&) {  // no memory to count in
+    }
+    destroy(connection, Cause::linger_ends);
   }
 
   // The outbox is sent and the session has finished. With unread bytes, in the carry or in a socket
