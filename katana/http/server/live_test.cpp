@@ -267,6 +267,7 @@ TEST_F(LiveTest, connections_are_listed_oldest_first_with_why_they_are_not_read)
     Client first(port);
     first.ask("/hello");
     first.ask("/hello");
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));  // two steps of opened_at()
     Client second(port);
     second.send_get("/wait");
     while (!waits) std::this_thread::yield();
