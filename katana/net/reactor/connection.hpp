@@ -199,8 +199,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   ConnectionState state() const noexcept { return state_; }
 
   // ---- for lists of connections ----
-  // The time of the turn in which the link was opened, less 17 ms at most: idle connections are
-  // many, so it is kept in four bytes.
+  // The time of the turn in which the link was opened, less 17 ms at most. Four bytes hold it,
+  // because there are many idle connections.
   Instant opened_at() const noexcept { return {std::int64_t{counters_.opened_ticks} << tick_bits}; }
   // The result of Session::protocol_name(). Empty: it has no session yet.
   Bytes protocol_name() const noexcept {
