@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <cerrno>
@@ -43,10 +44,22 @@ bool has_incremental_buffers(io_uring& ring) {
   registration.ring_addr = reinterpret_cast<std::uintptr_t>(memory);
   registration.ring_entries = 1;
   set_buffer_ring_flags(registration, buffer_ring_incremental);
-  const bool has = io_uring_register_buf_ring(&ring, &registration, 0) == 0;
+  const bool has = make_receive_ring(ring, registration) == 0;
   if (has) io_uring_unregister_buf_ring(&ring, 0);
   munmap(memory, 4096);
   return has;
+}
+
+// The kernel counts rings as locked memory of the user, unless the program may lock any.
+std::string how_to_get_memory() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return "free memory of this machine or of its control group";
+  }
+  return fmt::format(
+      "raise the limit of locked memory, {} KiB for all programs of a user (ulimit "
+      "-l; systemd: LimitMEMLOCK=), free memory of this machine",
+      limit.rlim_cur / 1024);
 }
 
 }  // namespace
@@ -93,9 +106,9 @@ Error uring_error(const char* action, int error_number) {
                                action));
     case ENOMEM:
       return Error(Code::resource_exhausted,
-                   fmt::format("{}: no memory for the rings; raise the limit of locked memory "
-                               "(ulimit -l), or use --engine epoll-edge",
-                               action));
+                   fmt::format("{}: no memory for the rings for {} s; {}, or use --engine "
+                               "epoll-edge",
+                               action, memory_wait_max / seconds(1), how_to_get_memory()));
     default: return system_error(action, error_number);
   }
 }
@@ -105,7 +118,7 @@ Result<UringFeatures> probe_uring() {
   io_uring_params parameters{};
   parameters.flags = ring_setup_flags;
   parameters.cq_entries = 8;
-  const int result = io_uring_queue_init_params(4, &ring, &parameters);
+  const int result = make_ring(4, ring, parameters);
   if (result < 0) return std::unexpected(uring_error("start io_uring", -result));
   constexpr std::uint32_t required =
       IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_EXT_ARG | IORING_FEAT_CQE_SKIP;

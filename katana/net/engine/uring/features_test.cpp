@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
+
+#include "katana/net/engine/uring/ring.hpp"
 
 namespace katana::engine {
 namespace {
@@ -48,6 +51,28 @@ TEST(UringFeatures, an_error_names_its_cause_and_a_way_out) {
     }
   }
   EXPECT_NE(uring_error("start io_uring", EMFILE).message().find("ulimit -n"), std::string::npos);
+}
+
+TEST(UringFeatures, a_ring_waits_for_memory_that_the_kernel_gives_back_later) {
+  std::vector<std::int64_t> pauses;
+  int left = 3;
+  const auto make = [&] { return left-- > 0 ? -ENOMEM : 0; };
+  const auto pause = [&](Duration next) { pauses.push_back(next.count_ms()); };
+  EXPECT_EQ(make_when_memory_is_free(make, pause), 0);
+  EXPECT_EQ(pauses, (std::vector<std::int64_t>{1, 2, 4}));
+}
+
+TEST(UringFeatures, a_ring_gives_up_in_time_and_waits_for_nothing_but_memory) {
+  Duration waited{};
+  int calls = 0;
+  const auto pause = [&](Duration next) { waited += next; };
+  EXPECT_EQ(make_when_memory_is_free([&] { return ++calls, -ENOMEM; }, pause), -ENOMEM);
+  EXPECT_GE(waited, memory_wait_max);
+  EXPECT_LT(waited, memory_wait_max + milliseconds(128));
+  EXPECT_EQ(calls, 24);  // pauses of 1, 2, 4 … 64 ms, and sixteen of 128 ms
+  waited = {};
+  EXPECT_EQ(make_when_memory_is_free([] { return -EPERM; }, pause), -EPERM);
+  EXPECT_EQ(waited, Duration{});
 }
 
 // From now on io_uring_setup() fails with this error in this process, as in a container.

@@ -7,6 +7,7 @@
 
 #include "katana/base/system/check.hpp"
 #include "katana/net/engine/sockets.hpp"
+#include "katana/net/engine/uring/features.hpp"
 
 namespace katana::engine {
 
@@ -41,8 +42,8 @@ Result<void> ReceiveRing::start(Ring& ring, std::size_t buffer_bytes, std::uint3
   registration.ring_entries = count;
   registration.bgid = group;
   set_buffer_ring_flags(registration, incremental ? buffer_ring_incremental : std::uint16_t{0});
-  const int result = io_uring_register_buf_ring(&ring.raw(), &registration, 0);
-  if (result < 0) return std::unexpected(system_error("register receive buffers", -result));
+  const int result = make_receive_ring(ring.raw(), registration);
+  if (result < 0) return std::unexpected(uring_error("register receive buffers", -result));
   for (std::uint32_t index = 0; index < count; ++index) give(static_cast<std::uint16_t>(index));
   publish();
   return {};

@@ -1,6 +1,7 @@
 #include "katana/net/engine/uring/ring.hpp"
 
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,7 +22,26 @@ int register_with(int ring, unsigned operation, void* argument, unsigned count) 
   return static_cast<int>(syscall(__NR_io_uring_register, ring, operation, argument, count));
 }
 
+void sleep_for(Duration duration) {
+  const timespec time{duration.ns / 1'000'000'000, duration.ns % 1'000'000'000};
+  ::nanosleep(&time, nullptr);
+}
+
 }  // namespace
+
+int make_ring(std::uint32_t submissions, io_uring& ring, io_uring_params& parameters) {
+  const io_uring_params wanted = parameters;
+  const auto make = [&] {
+    parameters = wanted;
+    return io_uring_queue_init_params(submissions, &ring, &parameters);
+  };
+  return make_when_memory_is_free(make, sleep_for);
+}
+
+int make_receive_ring(io_uring& ring, io_uring_buf_reg& registration) {
+  return make_when_memory_is_free(
+      [&] { return io_uring_register_buf_ring(&ring, &registration, 0); }, sleep_for);
+}
 
 Ring::~Ring() {
   if (!started_) return;
@@ -41,7 +61,7 @@ Result<void> Ring::start(const UringOptions& options) {
   parameters.flags = ring_setup_flags;
   if (!rules_.deferred_work) parameters.flags &= ~std::uint32_t{IORING_SETUP_DEFER_TASKRUN};
   parameters.cq_entries = options.completions;
-  const int result = io_uring_queue_init_params(options.submissions, &ring_, &parameters);
+  const int result = make_ring(options.submissions, ring_, parameters);
   if (result < 0) return std::unexpected(uring_error("start io_uring", -result));
   started_ = true;
   enter_fd_ = ring_.ring_fd;

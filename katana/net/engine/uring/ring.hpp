@@ -4,6 +4,7 @@
 // Thread     start() any; everything else on the thread that calls enter() first, which the kernel
 //            relies on (IORING_SETUP_SINGLE_ISSUER). The destructor may run on another.
 // Allocates  in start() only.
+// Blocks     start(), while the kernel has no memory for the rings, for memory_wait_max.
 // Fails      start() names the missing part. A null result of next(): the queue is full and the
 //            kernel takes nothing at present. A call of enter() aborts on lost completions (no
 //            kernel memory).
@@ -12,7 +13,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include "katana/base/system/result.hpp"
@@ -28,6 +31,31 @@ namespace katana::engine {
 inline constexpr std::uint32_t ring_setup_flags =
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_R_DISABLED |
     IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
+
+// How long start() waits for memory. The kernel gives back the memory of rings that have ended
+// later, in work of its own, and it may refuse before it takes memory back from its file cache. A
+// program that starts while its predecessor ends would otherwise fail at random.
+inline constexpr Duration memory_wait_max = seconds(2);
+
+// Calls `make` until it returns something else than -ENOMEM or memory_wait_max is over. Calls
+// `pause` with a Duration in between: 1 ms at first, then twice as long each time, up to 128 ms.
+// Returns the last result.
+template <class Make, class Pause>
+int make_when_memory_is_free(Make make, Pause pause) {
+  Duration waited{};
+  for (Duration next = milliseconds(1);;) {
+    const int result = make();
+    if (result != -ENOMEM || waited >= memory_wait_max) return result;
+    pause(next);
+    waited += next;
+    next = std::min(next * 2, milliseconds(128));
+  }
+}
+
+// io_uring_queue_init_params() and io_uring_register_buf_ring(), waiting for memory. Return 0 or a
+// negative errno.
+int make_ring(std::uint32_t submissions, io_uring& ring, io_uring_params& parameters);
+int make_receive_ring(io_uring& ring, io_uring_buf_reg& registration);
 
 // When the wait of enter() ends: after `completions` of them, after `at_most`, or, once `collect`
 // is over, after the first.
