@@ -61,6 +61,27 @@ struct StatementEntry {
 };
 KATANA_DESCRIBE(StatementEntry, statement, text, age_ms, state, request_id, trace_id, reactor)
 
+// One co_await that has not ended.
+struct FrameEntry {
+  std::int64_t depth = 0;       // 0: the task that was started; what it awaits follows, deeper
+  std::string function = {};    // around the co_await
+  std::string at = {};          // file and line of the co_await
+  std::string awaits = {};      // the type of the awaitable; empty: the next task
+  std::int64_t waiting_ms = 0;  // since it was suspended
+};
+KATANA_DESCRIBE(FrameEntry, depth, function, at, awaits, waiting_ms)
+
+// A suspended coroutine that no other one awaits.
+struct CoroutineEntry {
+  std::string route = {};               // "GET /users/{id}", where it was started; empty: none
+  std::string request_id = {};          // of the request that started it; empty: none
+  std::string trace_id = {};            // empty: it has no trace
+  std::int64_t waiting_ms = 0;          // since one of its frames was suspended last
+  std::vector<FrameEntry> frames = {};  // callers before callees
+  std::int64_t reactor = 0;             // number of its reactor
+};
+KATANA_DESCRIBE(CoroutineEntry, route, request_id, trace_id, waiting_ms, frames, reactor)
+
 // Connections that are not read, by reason.
 struct PausedEntry {
   std::string reason = {};       // as in ConnectionEntry::paused

@@ -16,6 +16,7 @@ std::string live_page_html(const std::string& program, const std::string& versio
               R"(<footer><p>Also as JSON: <a href="/operations/state">state</a>, )"
               R"(<a href="/operations/requests">requests</a>, )"
               R"(<a href="/operations/connections">connections</a>, )"
+              R"(<a href="/operations/coroutines">coroutines</a>, )"
               R"(<a href="/operations/statements">statements</a>; as text: )"
               R"(<a href="/operations/configuration">configuration</a>, )"
               R"(<a href="/metrics">metrics</a>.</p></footer>)"

@@ -40,6 +40,14 @@ struct ConnectionsQuery {
 KATANA_DESCRIBE_STRICT(ConnectionsQuery, client, (older, at_least(std::chrono::milliseconds(0))),
                        paused, (limit, range(1, 10'000)))
 
+struct CoroutinesQuery {
+  std::string route = {};
+  std::chrono::milliseconds older{0};
+  std::int64_t limit = 100;
+};
+KATANA_DESCRIBE_STRICT(CoroutinesQuery, (route, length(0, 512)),
+                       (older, at_least(std::chrono::milliseconds(0))), (limit, range(1, 1000)))
+
 struct StatementsQuery {
   std::int64_t limit = 100;
 };
@@ -198,6 +206,34 @@ Task<Reply> list_connections(const LiveState& state, ConnectionsQuery query) {
   co_return list_reply("connections", head, std::move(next));
 }
 
+// Those that have waited longest, of all reactors.
+Task<Reply> list_coroutines(const LiveState& state, CoroutinesQuery query) {
+  const auto limit = static_cast<std::size_t>(query.limit);
+  server::LiveCoroutineFilter filter{
+      .route = std::move(query.route), .older = duration_of(query.older), .limit = limit};
+  auto walked = co_await state.coroutines(std::move(filter));
+  const ListHead head = head_of(walked);
+  std::vector<std::pair<std::size_t, const server::LiveCoroutine*>> order;
+  for (const auto& each : walked) {
+    if (each.walk == nullptr) continue;
+    for (const server::LiveCoroutine& one : each.walk->heap())
+      order.emplace_back(each.number, &one);
+  }
+  const auto waits_longer = [](const auto& one, const auto& other) {
+    return one.second->waiting > other.second->waiting;
+  };
+  std::ranges::sort(order, waits_longer);
+  if (order.size() > limit) order.resize(limit);
+  auto next = [walked = std::move(walked), order = std::move(order),
+               place = std::size_t{0}](Text& to) mutable {
+    if (place == order.size()) return false;
+    container::write_json(entry_of(*order[place].second, order[place].first), to);
+    ++place;
+    return true;
+  };
+  co_return list_reply("coroutines", head, std::move(next));
+}
+
 Task<Reply> list_statements(const LiveState& state, StatementsQuery query) {
   LiveState::Statements found = co_await state.statements(static_cast<std::size_t>(query.limit));
   StatementsDocument document{.matched = static_cast<std::int64_t>(found.count),
@@ -247,6 +283,9 @@ void add_live_pages(Group& group, const LiveState& state) {
   });
   pages.get("/connections", [&state](Query<ConnectionsQuery> query) {
     return list_connections(state, std::move(query.value));
+  });
+  pages.get("/coroutines", [&state](Query<CoroutinesQuery> query) {
+    return list_coroutines(state, std::move(query.value));
   });
   pages.get("/statements",
             [&state](Query<StatementsQuery> query) { return list_statements(state, *query); });

@@ -5,6 +5,8 @@
 //   GET /operations/requests       requests in flight, oldest first; ?route= ?client= ?older=1s
 //                                  ?limit=100
 //   GET /operations/connections    connections, oldest first; ?client= ?older= ?paused=true ?limit=
+//   GET /operations/coroutines     suspended coroutines and what they await, longest waiting first;
+//                                  ?route= ?older=1s ?limit=100
 //   GET /operations/statements     statements of the database that run; ?limit=
 //   GET /operations/configuration  every setting with its origin, as --print-config prints it
 //

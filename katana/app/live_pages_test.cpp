@@ -20,6 +20,7 @@
 #include "katana/app/application.hpp"
 #include "katana/app/live_documents.hpp"
 #include "katana/app/pools.hpp"
+#include "katana/base/coroutine/synchronization.hpp"
 #include "katana/base/memory/walked_list.hpp"
 #include "katana/data/container/json_read.hpp"
 #include "katana/http/server/client_test.hpp"
@@ -42,6 +43,12 @@ struct ConnectionsDocument {
 };
 KATANA_DESCRIBE(ConnectionsDocument, matched, connections)
 
+struct CoroutinesDocument {
+  std::int64_t matched = 0;
+  std::vector<CoroutineEntry> coroutines = {};
+};
+KATANA_DESCRIBE(CoroutinesDocument, matched, coroutines)
+
 struct ClosedDocument {
   std::int64_t closed = 0;
   std::vector<std::int64_t> silent_reactors = {};
@@ -56,6 +63,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
+
+// A chain of three, the last of which waits for ever.
+Task<void> ask_supplier(AsyncEvent& never_set) { co_await never_set.wait(); }
+Task<int> find_price(AsyncEvent& never_set) {
+  co_await ask_supplier(never_set);
+  co_return 1;
+}
 
 // Waits for the condition, which becomes true in time even on a busy machine.
 template <class Condition>
@@ -161,6 +175,7 @@ class LivePagesTest : public testing::Test {
 
   std::atomic<bool> release = false;
   std::atomic<int> waiting = 0;
+  AsyncEvent never_set;
   Pools* pools = nullptr;
   std::vector<std::unique_ptr<Activity>> activities;
   std::vector<std::unique_ptr<server::RequestInFlight>> made;
@@ -181,6 +196,10 @@ class LivePagesTest : public testing::Test {
       ++waiting;
       while (!release) std::this_thread::yield();
       return Reply::text("done");
+    });
+    router.get("/price/{id}", [this](Path<int>) -> Task<Reply> {
+      ++waiting;
+      co_return Reply::text(std::to_string(co_await find_price(never_set)));
     });
     router.get("/fine", [] { return Reply::text("fine"); });
     // Work of the pool that does not end.
@@ -241,6 +260,38 @@ TEST_F(LivePagesTest, a_handler_that_waits_for_ever_is_the_oldest_request) {
     EXPECT_EQ(matched("client=127.0.0.9"), 0);
     EXPECT_EQ(matched("older=1h"), 0);
     wait_until([&] { return matched("older=20ms") == 1; });
+  });
+}
+
+TEST_F(LivePagesTest, a_coroutine_that_waits_for_ever_is_found_with_its_callers) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    Client stuck(port);
+    stuck.send_get("/price/7", "X-Request-Id: stuck-2\r\n");
+    wait_until([&] { return waiting == 1; });
+    const auto found = [&](const std::string& query) {
+      return read<CoroutinesDocument>(get(port, "/operations/coroutines?" + query));
+    };
+    const auto of_price = found("route=/price/%7Bid%7D");
+    EXPECT_EQ(of_price.matched, 1);
+    ASSERT_EQ(of_price.coroutines.size(), 1u);
+    const CoroutineEntry& entry = of_price.coroutines[0];
+    EXPECT_EQ(entry.route, "GET /price/{id}");
+    EXPECT_EQ(entry.request_id, "stuck-2");
+    ASSERT_EQ(entry.frames.size(), 3u);
+    for (std::size_t depth = 0; depth < 3; ++depth) {
+      EXPECT_EQ(entry.frames[depth].depth, static_cast<std::int64_t>(depth));
+      EXPECT_THAT(entry.frames[depth].at, StartsWith("app/live_pages_test.cpp:"));
+    }
+    EXPECT_THAT(entry.frames[1].function, HasSubstr("find_price"));
+    EXPECT_THAT(entry.frames[2].function, HasSubstr("ask_supplier"));
+    EXPECT_EQ(entry.frames[1].awaits, "");
+    EXPECT_EQ(entry.frames[2].awaits, "katana::AsyncEvent::Waiter");
+    // The one that asks waits, too.
+    EXPECT_EQ(found("").matched, 2);
+    EXPECT_EQ(found("limit=1").coroutines.size(), 1u);
+    EXPECT_EQ(found("older=1h").matched, 0);
+    EXPECT_THAT(get(port, "/operations/coroutines?limit=0"), StartsWith("HTTP/1.1 400 "));
   });
 }
 

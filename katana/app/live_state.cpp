@@ -1,5 +1,6 @@
 #include "katana/app/live_state.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -227,6 +228,23 @@ ConnectionEntry entry_of(const server::LiveConnection& connection, std::size_t r
       .reactor = signed_of(reactor)};
 }
 
+CoroutineEntry entry_of(const server::LiveCoroutine& coroutine, std::size_t reactor) {
+  CoroutineEntry row{.route = coroutine.route != nullptr ? *coroutine.route : std::string(),
+                     .request_id = coroutine.id,
+                     .trace_id = coroutine.trace,
+                     .waiting_ms = coroutine.waiting.count_ms(),
+                     .reactor = signed_of(reactor)};
+  for (const server::LiveFrame& frame : coroutine.frames) {
+    row.frames.push_back({.depth = frame.depth,
+                          .function = std::string(server::short_name(frame.where.function_name())),
+                          .at = fmt::format("{}:{}", server::short_path(frame.where.file_name()),
+                                            frame.where.line()),
+                          .awaits = std::string(frame.awaits),
+                          .waiting_ms = frame.waiting.count_ms()});
+  }
+  return row;
+}
+
 template <class Walk, class Make>
 Task<std::vector<WalkedReactor<Walk>>> LiveState::walk(Make make, Duration time,
                                                        server::WhenLate late) const {
@@ -253,6 +271,13 @@ Task<std::vector<WalkedReactor<server::LiveRequests>>> LiveState::requests(
   return walk<server::LiveRequests>(
       [filter = std::move(filter)] { return std::make_shared<server::LiveRequests>(filter); }, time,
       server::WhenLate::abandon);
+}
+
+Task<std::vector<WalkedReactor<server::LiveCoroutines>>> LiveState::coroutines(
+    server::LiveCoroutineFilter filter) const {
+  return walk<server::LiveCoroutines>(
+      [filter = std::move(filter)] { return std::make_shared<server::LiveCoroutines>(filter); },
+      list_patience, server::WhenLate::abandon);
 }
 
 Task<std::vector<WalkedReactor<server::LiveConnections>>> LiveState::connections(

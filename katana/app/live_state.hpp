@@ -24,6 +24,7 @@
 #include "katana/base/coroutine/task.hpp"
 #include "katana/http/server/client_address.hpp"
 #include "katana/http/server/live_connections.hpp"
+#include "katana/http/server/live_coroutines.hpp"
 #include "katana/http/server/live_requests.hpp"
 #include "katana/http/server/observability.hpp"
 #include "katana/http/server/reactor_probe.hpp"
@@ -71,6 +72,9 @@ class LiveState {
   // Requests in flight, by reactor.
   Task<std::vector<WalkedReactor<server::LiveRequests>>> requests(
       server::LiveRequestFilter filter, Duration time = list_patience) const;
+  // Suspended coroutines, by reactor.
+  Task<std::vector<WalkedReactor<server::LiveCoroutines>>> coroutines(
+      server::LiveCoroutineFilter filter) const;
   // Open connections, by reactor.
   Task<std::vector<WalkedReactor<server::LiveConnections>>> connections(
       server::LiveConnectionFilter filter) const;
@@ -110,6 +114,7 @@ class LiveState {
 // The rows of the documents.
 RequestEntry entry_of(const server::LiveRequest& request, std::size_t reactor);
 ConnectionEntry entry_of(const server::LiveConnection& connection, std::size_t reactor);
+CoroutineEntry entry_of(const server::LiveCoroutine& coroutine, std::size_t reactor);
 
 }  // namespace katana::app
 

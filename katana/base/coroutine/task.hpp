@@ -13,6 +13,7 @@
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -20,6 +21,7 @@
 
 #include "katana/base/coroutine/activity.hpp"
 #include "katana/base/coroutine/needs_co_await.hpp"
+#include "katana/base/coroutine/task_state.hpp"
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/system/check.hpp"
 
@@ -39,7 +41,7 @@ class Task;
 
 namespace detail {
 
-class TaskPromiseBase {
+class TaskPromiseBase : public TaskState {
  public:
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
@@ -51,6 +53,7 @@ class TaskPromiseBase {
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> finished) const noexcept {
       TaskPromiseBase& promise = finished.promise();
+      promise.note_end();
       if (promise.continuation_) return promise.continuation_;
       // The callback may destroy the frame, which must not be used afterwards.
       if (promise.on_done_ != nullptr) promise.on_done_(promise.context_);
@@ -62,6 +65,19 @@ class TaskPromiseBase {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   FinalAwaiter final_suspend() const noexcept { return {}; }
   void unhandled_exception() noexcept { failure_ = std::current_exception(); }
+
+  // Called by the compiler for `co_await awaitable`.
+  template <class A>
+  auto await_transform(A&& awaitable,
+                       const std::source_location where = std::source_location::current()) {
+    return note_await(std::forward<A>(awaitable), where);
+  }
+  template <class T>
+  auto await_transform(
+      Task<T>&& task, const std::source_location where = std::source_location::current()) noexcept {
+    return NotedAwaiter<decltype(std::move(task).operator co_await())>{
+        std::move(task).operator co_await(), &awaits_task, &task.state(), where};
+  }
 
  protected:
   template <class>
@@ -142,6 +158,8 @@ class [[nodiscard]] Task : public NeedsCoAwait {
     frame_.promise().context_ = context;
   }
   bool done() const noexcept { return frame_.done(); }
+  // Where it waits, for StartedTask and awaitables that run tasks.
+  const TaskState& state() const noexcept { return frame_.promise(); }
   // True if an exception left the coroutine, which result() rethrows. REQUIRES done(), or a call
   // from the callback of on_done().
   bool failed() const noexcept { return frame_.promise().failure_ != nullptr; }

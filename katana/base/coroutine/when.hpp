@@ -108,6 +108,9 @@ class [[nodiscard]] GatherTuple : public Gathering {
     std::apply([](auto&... each) { (each.begin(), ...); }, tasks_);
     return is_over();
   }
+  void visit_tasks(TaskVisitor& visitor) const {
+    std::apply([&](const auto&... each) { (visitor.visit(each.running.state()), ...); }, tasks_);
+  }
 
  protected:
   using Indices = std::index_sequence_for<T...>;
@@ -170,6 +173,9 @@ class [[nodiscard]] GatherVector final : public Gathering {
   bool await_ready() {
     for (auto& each : tasks_) each.begin();
     return is_over();
+  }
+  void visit_tasks(TaskVisitor& visitor) const {
+    for (const auto& each : tasks_) visitor.visit(each.running.state());
   }
   auto await_resume() {
     if constexpr (any) {

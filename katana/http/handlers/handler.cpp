@@ -321,6 +321,7 @@ void PendingStream::run(const RequestView& request, const Suspended& suspended,
     finish();
   } else {
     task_->on_done([](void* self) noexcept { static_cast<PendingStream*>(self)->finish(); }, this);
+    listed_.emplace(task_->state());
   }
 }
 
@@ -333,6 +334,7 @@ void PendingStream::decode_content(const http::Head& head) {
 
 bool PendingStream::refuse(unsigned status, Bytes detail) noexcept {
   if (begun_ || !has_middleware_) return false;
+  listed_.reset();
   task_.reset();
   const std::optional<Request> request = std::move(request_);
   send_refusal(exchange_, route_, request->view(), status, detail);

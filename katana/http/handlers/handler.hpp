@@ -27,6 +27,7 @@
 
 #include "katana/base/coroutine/deadline.hpp"
 #include "katana/base/coroutine/task.hpp"
+#include "katana/base/coroutine/task_state.hpp"
 #include "katana/base/system/hints.hpp"
 #include "katana/http/handlers/extract.hpp"
 #include "katana/http/handlers/parameters.hpp"
@@ -199,7 +200,11 @@ class PendingTask final : public session::Pending {
  public:
   PendingTask(session::Exchange& exchange, const Route& route, const RequestView& request,
               const Suspended& suspended, Task<R> task)
-      : exchange_(exchange), route_(route), bytes_(suspended.bytes), task_(std::move(task)) {
+      : exchange_(exchange),
+        route_(route),
+        bytes_(suspended.bytes),
+        task_(std::move(task)),
+        listed_(task_.state()) {
     if (needs_request(route)) {
       request_.emplace(suspended.for_middleware(request));
       bytes_ += suspended.more_bytes(*request_);
@@ -212,6 +217,7 @@ class PendingTask final : public session::Pending {
   bool refuse(unsigned status, Bytes detail) noexcept override {
     if (route_.middleware.empty()) return false;
     {
+      listed_.end();
       const Task<R> ended = std::move(task_);
     }
     const std::optional<Request> request = std::move(request_);
@@ -240,6 +246,7 @@ class PendingTask final : public session::Pending {
   std::size_t bytes_;
   std::optional<Request> request_;  // for the middleware and the page of an error
   Task<R> task_;
+  StartedTask listed_;
 };
 
 template <class R>
@@ -250,6 +257,7 @@ class HandlerTask final : public HandlerRun {
     return std::move(task_).operator co_await().await_suspend(waiting);
   }
   Reply await_resume() override { return ToReply<R>::make(task_.result()); }
+  const TaskState& state() const noexcept override { return task_.state(); }
 
  private:
   Task<R> task_;
@@ -319,6 +327,7 @@ class PendingStream final : public Stream {
   std::optional<Request> request_;  // for the middleware and the page of an error
   std::optional<Reply> reply_;
   std::optional<Task<void>> task_;
+  std::optional<StartedTask> listed_;
 };
 
 // Keeps the reply of a handler that reads the body in pieces.

@@ -57,6 +57,7 @@ class HandlerRun {
   virtual ~HandlerRun() = default;
   virtual std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) noexcept = 0;
   virtual Reply await_resume() = 0;  // rethrows the handler's exception
+  virtual const TaskState& state() const noexcept = 0;
 };
 
 // Each REQUIRES a route with functions as middleware, and does nothing without a recorder.

@@ -317,7 +317,10 @@ Task<void> wait_for_page(std::shared_ptr<PageFlight> flight) { co_await FlightWa
 class PageWait final : public session::Pending {
  public:
   PageWait(std::shared_ptr<HttpCacheState> state, session::Exchange& exchange, Task<void> task)
-      : state_(std::move(state)), exchange_(exchange), task_(std::move(task)) {
+      : state_(std::move(state)),
+        exchange_(exchange),
+        task_(std::move(task)),
+        listed_(task_.state()) {
     task_.on_done([](void* self) noexcept { static_cast<PageWait*>(self)->finish(); }, this);
   }
   ~PageWait() override {
@@ -334,6 +337,7 @@ class PageWait final : public session::Pending {
   const std::shared_ptr<HttpCacheState> state_;
   session::Exchange& exchange_;
   Task<void> task_;
+  StartedTask listed_;
 };
 
 void PageRequest::end() noexcept {

@@ -6,6 +6,14 @@
 
 namespace katana::server {
 
+bool is_route(const std::string* route, Bytes wanted) noexcept {
+  if (wanted.empty()) return true;
+  if (route == nullptr) return false;
+  if (*route == wanted) return true;
+  const std::size_t space = route->find(' ');
+  return space != std::string::npos && Bytes(*route).substr(space + 1) == wanted;
+}
+
 bool LiveRequests::slice(net::Reactor& reactor) noexcept {
   auto* const requests = ThreadLists<RequestInFlight>::own();
   if (requests == nullptr) {
@@ -32,7 +40,7 @@ bool LiveRequests::visit(const RequestInFlight& request, const net::Reactor& rea
   const Duration age = std::max(now - request.began(), Duration{});
   if (age < filter_.older) return false;
   const Activity& activity = request.activity();
-  if (!is_of_route(activity.site)) return true;
+  if (!is_route(activity.site, filter_.route)) return true;
   if (!filter_.client && ++matched_ > filter_.limit) return true;
   const session::RequestProgress progress =
       request.source() != nullptr ? request.source()->progress() : session::RequestProgress{};
@@ -49,14 +57,6 @@ bool LiveRequests::visit(const RequestInFlight& request, const net::Reactor& rea
         .step = progress.step,
         .status = progress.status});
   return true;
-}
-
-bool LiveRequests::is_of_route(const std::string* route) const noexcept {
-  if (filter_.route.empty()) return true;
-  if (route == nullptr) return false;
-  if (*route == filter_.route) return true;
-  const std::size_t space = route->find(' ');
-  return space != std::string::npos && Bytes(*route).substr(space + 1) == Bytes(filter_.route);
 }
 
 void LiveRequests::keep(LiveRequest request) {

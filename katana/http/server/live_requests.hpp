@@ -33,6 +33,9 @@ struct LiveRequest {
   unsigned status = 0;                                         // of the reply; 0: not begun
 };
 
+// Whether the filter of a list wants this route: "GET /users/{id}" or "/users/{id}"; empty: all.
+bool is_route(const std::string* route, Bytes wanted) noexcept;
+
 // The requests that are wanted.
 struct LiveRequestFilter {
   std::string route = {};                    // "GET /users/{id}" or "/users/{id}"; empty: all
@@ -65,7 +68,6 @@ class LiveRequests final : public ReactorWalk {
   bool slice(net::Reactor& reactor) noexcept override;
   void end() noexcept override { walk_.end(); }
   bool visit(const RequestInFlight& request, const net::Reactor& reactor, Instant now);
-  bool is_of_route(const std::string* route) const noexcept;
   void keep(LiveRequest request);
 
   const LiveRequestFilter filter_;

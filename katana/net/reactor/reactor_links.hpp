@@ -111,6 +111,7 @@ class ReactorLinks : public Reactor {
   // Takes over the time of the engine's turn.
   void note_time() noexcept {
     now_ = engine_.now();
+    current_turn_began = now_;
     wall_clock_s_ = engine_.wall_clock_s();
   }
 

@@ -25,12 +25,14 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "katana/base/coroutine/activity.hpp"
 #include "katana/base/coroutine/synchronization.hpp"
 #include "katana/base/coroutine/task.hpp"
+#include "katana/base/coroutine/task_state.hpp"
 #include "katana/base/memory/linked_list.hpp"
 #include "katana/base/memory/recycler.hpp"
 #include "katana/base/system/failure.hpp"
@@ -122,6 +124,7 @@ class TaskScope {
       const DeadlineScope time(never);  // it outlives its spawner
       if (task.start()) return end();
       task.on_done([](void* self) noexcept { static_cast<Spawned*>(self)->end(); }, this);
+      listed.emplace(task.state());
     }
 
    private:
@@ -141,6 +144,7 @@ class TaskScope {
 
     [[no_unique_address]] Kept kept;  // outlives the task's frame
     Task<R> task;
+    std::optional<StartedTask> listed;
   };
 
   template <class R, class Kept>

@@ -65,6 +65,7 @@ class TimedTask {
   }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { first_.await_suspend(waiting); }
   auto await_resume() { return first_.await_resume(); }
+  void visit_tasks(TaskVisitor& visitor) const { first_.visit_tasks(visitor); }
 
  private:
   const Instant deadline_;
