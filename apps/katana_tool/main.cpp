@@ -29,6 +29,7 @@
 #include "katana_tool/program_command.hpp"
 #include "katana_tool/queue_command.hpp"
 #include "katana_tool/sql_command.hpp"
+#include "katana_tool/stack_command.hpp"
 #include "katana_tool/top_command.hpp"
 
 namespace {
@@ -98,6 +99,7 @@ int main(int count, char** arguments) {
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
   add_top_command(app, chosen);
+  add_stack_command(app, chosen);
   add_doctor_command(app, chosen);
   add_crash_command(app, chosen);
   add_profile_command(app, chosen);

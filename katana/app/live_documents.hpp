@@ -82,6 +82,15 @@ struct CoroutineEntry {
 };
 KATANA_DESCRIBE(CoroutineEntry, route, request_id, trace_id, waiting_ms, frames, reactor)
 
+// The answer of /operations/coroutines.
+struct CoroutinesDocument {
+  std::int64_t matched = 0;                          // all, also those beyond the limit
+  std::vector<std::int64_t> silent_reactors = {};    // that did not answer
+  std::vector<std::int64_t> unlisted_reactors = {};  // whose coroutines are not known
+  std::vector<CoroutineEntry> coroutines = {};       // that have waited longest first
+};
+KATANA_DESCRIBE(CoroutinesDocument, matched, silent_reactors, unlisted_reactors, coroutines)
+
 // Connections that are not read, by reason.
 struct PausedEntry {
   std::string reason = {};       // as in ConnectionEntry::paused

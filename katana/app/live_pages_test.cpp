@@ -43,12 +43,6 @@ struct ConnectionsDocument {
 };
 KATANA_DESCRIBE(ConnectionsDocument, matched, connections)
 
-struct CoroutinesDocument {
-  std::int64_t matched = 0;
-  std::vector<CoroutineEntry> coroutines = {};
-};
-KATANA_DESCRIBE(CoroutinesDocument, matched, coroutines)
-
 struct ClosedDocument {
   std::int64_t closed = 0;
   std::vector<std::int64_t> silent_reactors = {};

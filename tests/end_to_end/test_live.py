@@ -71,6 +71,17 @@ def test_top_prints_one_screen_of_80_columns(program):
     assert re.search(r"handling +127\.0\.0\.1:\d+ +GET /wait", screen), screen
 
 
+def test_stack_shows_where_a_coroutine_waits(program):
+    """The handler of /wait, with its place in the source."""
+    single = katana("stack", program.url(""), "--route", "/wait", "--single")
+    assert re.search(r"^waits for .*: GET /wait, request \w+, reactor [01]$", single, re.MULTILINE), single
+    assert re.search(r"^    \S.*crash_server\.cpp:\d+  awaits katana::net::Sleep$", single, re.MULTILINE), single
+    found = json.loads(katana("stack", program.url(""), "--json"))
+    assert any(each["route"] == "GET /wait" for each in found["coroutines"])
+    assert katana("stack", program.url(""), "--older", "1h") == "no coroutine waits\n"
+    assert "older" in katana("stack", program.url(""), "--older", "soon", status=1)
+
+
 def test_top_prints_json(program):
     """Scripts get the state and the rates."""
     found = json.loads(katana("top", program.url(""), "--json", "--interval", "0.2"))
@@ -134,6 +145,7 @@ def test_wrong_uses_are_told():
     """A wrong command line is status 2, a program that is not there status 1."""
     assert "no terminal" in katana("top", "http://127.0.0.1:1", status=2)
     assert "127.0.0.1:1" in katana("doctor", "http://127.0.0.1:1", status=1)
+    assert "127.0.0.1:1" in katana("stack", "http://127.0.0.1:1", status=1)
     assert "no process" in katana("doctor", "4194305", status=1)
 
 

@@ -12,6 +12,7 @@
 #include "katana/data/container/json_write.hpp"
 #include "katana_tool/live/findings.hpp"
 #include "katana_tool/live/metrics_text.hpp"
+#include "katana_tool/live/stack_view.hpp"
 #include "katana_tool/live/top_view.hpp"
 
 namespace katana::tool {
@@ -257,6 +258,50 @@ TEST_F(DoctorOfProcess, a_machine_in_order_has_no_findings) {
   EXPECT_EQ(facts.files_open, 9);
   EXPECT_EQ(facts.threads, 4);
   EXPECT_THAT(judge_process(facts, facts, 1), IsEmpty());
+}
+
+app::CoroutineEntry a_coroutine(std::string request_id, std::int64_t waiting_ms) {
+  app::CoroutineEntry entry{
+      .route = "GET /price/{id}", .request_id = std::move(request_id), .waiting_ms = waiting_ms};
+  entry.frames.push_back({.depth = 0, .function = "show", .at = "shop/main.cpp:33"});
+  entry.frames.push_back({.depth = 1,
+                          .function = "find_price",
+                          .at = "shop/prices.cpp:8",
+                          .awaits = "katana::net::Sleep"});
+  return entry;
+}
+
+TEST(StackView, equal_stacks_are_one_with_their_number_and_times) {
+  app::CoroutinesDocument document{.matched = 3};
+  document.coroutines = {a_coroutine("a", 45'000), a_coroutine("b", 12'300)};
+  document.coroutines.push_back(a_coroutine("c", 900));
+  document.coroutines[2].frames[1].at = "shop/prices.cpp:9";  // another place
+  EXPECT_THAT(
+      stack_lines(document, false),
+      ElementsAre("2 wait for 12.3 s to 45.0 s: GET /price/{id}",
+                  "    show          shop/main.cpp:33",
+                  "      find_price  shop/prices.cpp:8  awaits katana::net::Sleep", "",
+                  "1 waits for 900 ms: GET /price/{id}", "    show          shop/main.cpp:33",
+                  "      find_price  shop/prices.cpp:9  awaits katana::net::Sleep"));
+}
+
+TEST(StackView, single_stacks_name_their_request) {
+  app::CoroutinesDocument document{.matched = 2};
+  document.coroutines = {a_coroutine("a", 45'000), a_coroutine("b", 12'300)};
+  const auto lines = stack_lines(document, true);
+  ASSERT_THAT(lines, SizeIs(7));
+  EXPECT_EQ(lines[0], "waits for 45.0 s: GET /price/{id}, request a, reactor 0");
+  EXPECT_EQ(lines[4], "waits for 12.3 s: GET /price/{id}, request b, reactor 0");
+}
+
+TEST(StackView, says_what_it_does_not_show) {
+  EXPECT_THAT(stack_lines({}, false), ElementsAre("no coroutine waits"));
+  app::CoroutinesDocument document{.matched = 7, .silent_reactors = {1}, .unlisted_reactors = {2}};
+  document.coroutines = {a_coroutine("a", 1)};
+  const auto lines = stack_lines(document, false);
+  EXPECT_THAT(lines, Contains("6 more were left out: --older, --route or --limit"));
+  EXPECT_THAT(lines, Contains(HasSubstr("reactor 1 did not answer")));
+  EXPECT_THAT(lines, Contains(HasSubstr("reactor 2 are not known")));
 }
 
 }  // namespace

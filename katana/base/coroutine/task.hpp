@@ -41,8 +41,10 @@ class Task;
 
 namespace detail {
 
-class TaskPromiseBase : public TaskState {
+class TaskPromiseBase {
  public:
+  TaskState& state() noexcept { return state_; }
+
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
     recycler::release(frame, bytes);
@@ -53,7 +55,7 @@ class TaskPromiseBase : public TaskState {
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> finished) const noexcept {
       TaskPromiseBase& promise = finished.promise();
-      promise.note_end();
+      promise.state_.note_end();
       if (promise.continuation_) return promise.continuation_;
       // The callback may destroy the frame, which must not be used afterwards.
       if (promise.on_done_ != nullptr) promise.on_done_(promise.context_);
@@ -82,7 +84,9 @@ class TaskPromiseBase : public TaskState {
  protected:
   template <class>
   friend class katana::Task;
+  // The first member: a debugger finds it (docs/operate/debug-and-profile.md).
   std::coroutine_handle<> continuation_;
+  TaskState state_;
   void (*on_done_)(void*) noexcept = nullptr;
   void* context_ = nullptr;
   std::exception_ptr failure_;
@@ -159,7 +163,7 @@ class [[nodiscard]] Task : public NeedsCoAwait {
   }
   bool done() const noexcept { return frame_.done(); }
   // Where it waits, for StartedTask and awaitables that run tasks.
-  const TaskState& state() const noexcept { return frame_.promise(); }
+  const TaskState& state() const noexcept { return frame_.promise().state(); }
   // True if an exception left the coroutine, which result() rethrows. REQUIRES done(), or a call
   // from the callback of on_done().
   bool failed() const noexcept { return frame_.promise().failure_ != nullptr; }

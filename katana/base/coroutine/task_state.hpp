@@ -128,8 +128,7 @@ struct NotedAwaiter {
   template <class Promise>
   auto await_suspend(std::coroutine_handle<Promise> waiting) noexcept(
       noexcept(awaiter.await_suspend(waiting))) {
-    TaskState& state = waiting.promise();
-    state.note(*kind, awaited, where);
+    waiting.promise().state().note(*kind, awaited, where);
     return awaiter.await_suspend(waiting);
   }
   decltype(auto) await_resume() noexcept(noexcept(awaiter.await_resume())) {
