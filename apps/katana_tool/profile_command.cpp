@@ -22,7 +22,8 @@ namespace {
 struct ProfileFlags {
   std::string target;
   unsigned seconds = 10;
-  unsigned hertz = 99;
+  unsigned hertz = 0;  // 0: not given
+  std::string kind = "cpu";
   std::string output;
   std::string format;
   std::string debug_folder;
@@ -55,7 +56,8 @@ std::string output_of(const ProfileFlags& flags, const profile::Profile& profile
                       const std::string& format) {
   if (!flags.output.empty()) return flags.output;
   const char* const ending = format == "html" ? "html" : format == "folded" ? "folded" : "pb.gz";
-  return fmt::format("{}-cpu.{}", safe_name(profile.program), ending);
+  const char* const kind = profile.kind == profile::Kind::cpu ? "cpu" : "waiting";
+  return fmt::format("{}-{}.{}", safe_name(profile.program), kind, ending);
 }
 
 bool is_same_file(const std::string& one, const std::string& other) {
@@ -70,7 +72,11 @@ std::string content_of(const profile::Profile& profile, const std::string& forma
 }
 
 Result<profile::Profile> fetch(const ProfileFlags& flags) {
-  ProfileRequest request{.seconds = flags.seconds, .hertz = flags.hertz};
+  ProfileRequest request{.kind = flags.kind,
+                         .seconds = flags.seconds,
+                         .hertz = flags.hertz != 0      ? flags.hertz
+                                  : flags.kind == "cpu" ? 99u
+                                                        : 10u};
   if (!flags.token_file.empty()) {
     auto token = read_file(flags.token_file);
     if (!token) return std::unexpected(token.error().within("--token-file"));
@@ -110,8 +116,9 @@ int run(const ProfileFlags& flags) {
     if (auto written = replace_file(output, content); !written) {
       return fail_profile(1, written.error().describe());
     }
-    fmt::print("{}: {:.2f} s of CPU time in {} samples{}\n", output,
-               static_cast<double>(profile->total_ns()) / 1e9, profile->samples(),
+    fmt::print("{}: {:.2f} s of {} in {} samples{}\n", output,
+               static_cast<double>(profile->total_ns()) / 1e9,
+               profile->kind == profile::Kind::cpu ? "CPU time" : "waiting", profile->samples(),
                profile->lost != 0 ? fmt::format(", {} lost", profile->lost) : "");
     if (profile->threads_left_out != 0) {
       fmt::print(stderr, "katana profile: {} threads were not sampled\n",
@@ -140,13 +147,19 @@ void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
       ->type_name("N")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  command->add_option("--hertz", flags->hertz, "samples for each second of CPU time")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000))
+  command->add_option("--kind", flags->kind, "cpu, or waiting: where coroutines wait")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"cpu", "waiting"}))
       ->capture_default_str();
   command
+      ->add_option("--hertz", flags->hertz,
+                   "samples in a second of CPU time, or of waiting; default: 99, or 10")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  command
       ->add_option("-o,--output", flags->output,
-                   "file to write, - for standard output; without it: PROGRAM-cpu.pb.gz")
+                   "file to write, - for standard output; without it: PROGRAM-cpu.pb.gz, or "
+                   "PROGRAM-waiting.pb.gz")
       ->type_name("FILE");
   command
       ->add_option("--format", flags->format,

@@ -15,6 +15,7 @@ namespace katana::tool {
 
 // The length and rate to ask a program for, and the token that it wants.
 struct ProfileRequest {
+  std::string kind = "cpu";  // or "waiting"
   unsigned seconds = 10;
   unsigned hertz = 99;
   std::string token = {};  // of operations.token; empty: none

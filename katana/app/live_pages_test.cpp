@@ -289,6 +289,22 @@ TEST_F(LivePagesTest, a_coroutine_that_waits_for_ever_is_found_with_its_callers)
   });
 }
 
+TEST_F(LivePagesTest, a_profile_of_waiting_has_the_route_and_the_callers) {
+  write(", reactors: 1");
+  serve([&](std::uint16_t port) {
+    Client stuck(port);
+    stuck.send_get("/price/7");
+    wait_until([&] { return waiting == 1; });
+    const std::string folded =
+        get(port, "/operations/profile?kind=waiting&seconds=1&format=folded");
+    // The route, the handler, its callees and the awaitable, and more than one sample.
+    EXPECT_THAT(folded,
+                testing::ContainsRegex("GET /price/.id.;[^\n]*find_price;[^\n]*ask_supplier;"
+                                       "katana::AsyncEvent::Waiter [1-9]"));
+    EXPECT_THAT(get(port, "/operations/profile?kind=waiting&hertz=0"), StartsWith("HTTP/1.1 400 "));
+  });
+}
+
 TEST_F(LivePagesTest, a_wrong_parameter_is_named_in_a_problem_document) {
   write(", reactors: 1");
   serve([&](std::uint16_t port) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "katana/app/waiting_profile.hpp"
 #include "katana/base/values/timestamp.hpp"
 #include "katana/http/handlers/content_disposition.hpp"
 #include "katana/http/handlers/extract.hpp"
@@ -23,8 +25,8 @@ namespace katana::app {
 enum class ProfileFormat : std::uint8_t { pprof, folded, html };
 KATANA_DESCRIBE_ENUM(ProfileFormat, pprof, folded, html)
 
-enum class ProfileKind : std::uint8_t { cpu };
-KATANA_DESCRIBE_ENUM(ProfileKind, cpu)
+enum class ProfileKind : std::uint8_t { cpu, waiting };
+KATANA_DESCRIBE_ENUM(ProfileKind, cpu, waiting)
 
 struct ProfileQuery {
   std::optional<std::int64_t> seconds, hertz;
@@ -43,6 +45,7 @@ namespace {
 // The values of a request that has none, where the settings allow them.
 constexpr unsigned seconds_unsaid = 10;
 constexpr unsigned hertz_unsaid = 99;
+constexpr unsigned waiting_hertz_unsaid = 10;
 constexpr std::size_t piece_bytes = 16 * 1024;  // of a reply
 constexpr Duration look_interval = milliseconds(20);
 // For the thread of the profile to write it.
@@ -79,13 +82,13 @@ std::string write(const profile::Profile& profile, ProfileFormat format) {
 }
 
 // "notes-cpu-20261129T070512Z.pb.gz"
-std::string file_name(const std::string& program) {
+std::string file_name(const std::string& program, ProfileKind kind) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   char text[32];
   ::gmtime_r(&now, &parts);
   (void)std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
-  return fmt::format("{}-cpu-{}.pb.gz", program, text);
+  return fmt::format("{}-{}-{}.pb.gz", program, kind == ProfileKind::cpu ? "cpu" : "waiting", text);
 }
 
 Literal type_of(ProfileFormat format) {
@@ -98,7 +101,8 @@ Literal type_of(ProfileFormat format) {
 }
 
 // The content is streamed from where it is: a copy would be as large again.
-Reply reply_of(std::string content, ProfileFormat format, const std::string& program) {
+Reply reply_of(std::string content, const ProfileQuery& query, const std::string& program) {
+  const ProfileFormat format = query.format;
   const auto length = static_cast<std::int64_t>(content.size());
   Reply reply = Reply::stream(
       type_of(format), length,
@@ -116,7 +120,7 @@ Reply reply_of(std::string content, ProfileFormat format, const std::string& pro
   }
   if (format == ProfileFormat::pprof) {
     reply.add_field("Content-Disposition",
-                    content_disposition("attachment", file_name(program)).bytes());
+                    content_disposition("attachment", file_name(program, query.kind)).bytes());
   }
   return reply;
 }
@@ -133,18 +137,29 @@ Reply refuse_second(std::optional<std::int64_t> ends_at_ns) {
   return reply;
 }
 
-Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string& program,
-                                 ProfileSettings bounds, ProfileQuery query,
-                                 std::optional<Reply> refused) {
-  if (refused) co_return *std::move(refused);
+// Length and rate of a profile.
+struct Extent {
+  Duration length;
+  unsigned hertz;
+};
+
+std::expected<Extent, Reply> extent_of(const ProfileQuery& query, const ProfileSettings& bounds) {
+  const unsigned unsaid = query.kind == ProfileKind::cpu ? hertz_unsaid : waiting_hertz_unsaid;
   const std::int64_t length = query.seconds.value_or(std::min(seconds_unsaid, bounds.seconds_max));
-  const std::int64_t hertz = query.hertz.value_or(std::min(hertz_unsaid, bounds.hertz_max));
+  const std::int64_t hertz = query.hertz.value_or(std::min(unsaid, bounds.hertz_max));
   if (auto wrong = check_bounds("seconds", length, bounds.seconds_max)) {
-    co_return *std::move(wrong);
+    return std::unexpected(*std::move(wrong));
   }
-  if (auto wrong = check_bounds("hertz", hertz, bounds.hertz_max)) co_return *std::move(wrong);
-  auto run = profiler.begin({.length = seconds(length),
-                             .hertz = static_cast<unsigned>(hertz),
+  if (auto wrong = check_bounds("hertz", hertz, bounds.hertz_max)) {
+    return std::unexpected(*std::move(wrong));
+  }
+  return Extent{seconds(length), static_cast<unsigned>(hertz)};
+}
+
+Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string& program,
+                                 Extent extent, ProfileQuery query) {
+  auto run = profiler.begin({.length = extent.length,
+                             .hertz = extent.hertz,
                              .write = [format = query.format](const profile::Profile& made) {
                                return write(made, format);
                              }});
@@ -158,19 +173,69 @@ Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string&
   while (!(*run)->is_done()) co_await net::sleep_for(look_interval);
   Result<std::string> content = (*run)->take();
   if (!content) co_return problem(problem_types::profile_refused, content.error().message());
-  co_return reply_of(*std::move(content), query.format, program);
+  co_return reply_of(*std::move(content), query, program);
+}
+
+// The one profile of waiting that is being made. It is free again when the task is destroyed, too.
+class WaitingTurn {
+ public:
+  explicit WaitingTurn(std::atomic<std::int64_t>& ends_at_ns) noexcept : ends_at_ns_(&ends_at_ns) {}
+  WaitingTurn(WaitingTurn&& other) noexcept
+      : ends_at_ns_(std::exchange(other.ends_at_ns_, nullptr)) {}
+  ~WaitingTurn() {
+    if (ends_at_ns_ != nullptr) ends_at_ns_->store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::int64_t>* ends_at_ns_;
+};
+
+Task<Result<Reply>> make_waiting_profile(server::Observability& observability, WaitingTurn /*turn*/,
+                                         const std::atomic<bool>& is_draining,
+                                         WaitingProfileOptions options, ProfileQuery query) {
+  const std::string program = options.program;
+  options.is_over_early = [&is_draining] { return is_draining.load(std::memory_order_relaxed); };
+  const profile::Profile made = co_await profile_waiting(observability, std::move(options));
+  co_return reply_of(write(made, query.format), query, program);
+}
+
+Task<Result<Reply>> ready(Reply reply) { co_return std::move(reply); }
+
+std::int64_t now_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
 }  // namespace
 
-ProfilePage::ProfilePage(std::string program, const ProfileSettings& settings)
-    : program_(std::move(program)), settings_(settings), profiler_(program_) {}
+ProfilePage::ProfilePage(std::string program, const ProfileSettings& settings,
+                         server::Observability& observability)
+    : program_(std::move(program)),
+      settings_(settings),
+      observability_(observability),
+      profiler_(program_) {}
+
+Task<Result<Reply>> ProfilePage::make(const Request& request, const ProfileQuery& query) {
+  if (auto refused = check_request(request)) return ready(*std::move(refused));
+  auto extent = extent_of(query, settings_);
+  if (!extent) return ready(std::move(extent.error()));
+  if (query.kind == ProfileKind::cpu) return make_profile(profiler_, program_, *extent, query);
+  if (is_draining_.load(std::memory_order_relaxed)) {
+    return ready(problem(problem_types::stopping, "The program stops."));
+  }
+  const std::int64_t end_ns = now_ns() + extent->length.ns;
+  std::int64_t none = 0;
+  if (!waiting_ends_at_ns_.compare_exchange_strong(none, end_ns, std::memory_order_relaxed)) {
+    return ready(refuse_second(none));
+  }
+  return make_waiting_profile(
+      observability_, WaitingTurn(waiting_ends_at_ns_), is_draining_,
+      {.program = program_, .length = extent->length, .hertz = extent->hertz}, query);
+}
 
 void ProfilePage::add_to(Group& pages) {
   pages.get("/operations/profile",
-            [this](Request request, Query<ProfileQuery> query) {
-              return make_profile(profiler_, program_, settings_, *query, check_request(request));
-            },
+            [this](Request request, Query<ProfileQuery> query) { return make(request, *query); },
             {.timeout = seconds(settings_.seconds_max) + rest});
 }
 

@@ -329,6 +329,21 @@ def until_refused(program):
     raise AssertionError("no profile is being made")
 
 
+def test_a_profile_of_waiting_has_what_the_handler_awaits(program):
+    """The route, the handler and the awaitable, in each format; a second one is refused, one of CPU time is not."""
+    with program.load("/pool?ms=500"):
+        reply = program.profiles_under("/pool?ms=500", lambda reply: "GET /pool;" in reply.text, kind="waiting",
+                                       seconds=1, format="folded")
+        assert re.search(r"^GET /pool;.*;katana::thread::Run<.* \d+$", reply.text, re.MULTILINE), reply.text
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            first = threads.submit(program.profile, kind="waiting", seconds=3)
+            assert eventually(lambda: program.profile(kind="waiting", seconds=1).status_code == 409)
+            assert program.profile(kind="cpu", seconds=1).status_code == 200
+            assert first.result().status_code == 200
+    page = program.profile(kind="waiting", seconds=1, format="html")
+    assert "Waiting" in page.text
+
+
 def test_a_client_that_leaves_ends_its_profile(program):
     """The next client need not wait for the end."""
     while True:
