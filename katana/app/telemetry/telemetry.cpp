@@ -15,6 +15,7 @@
 #include "katana/app/telemetry/log_exporter.hpp"
 #include "katana/app/telemetry/metric_exporter.hpp"
 #include "katana/app/telemetry/otel_variables.hpp"
+#include "katana/app/telemetry/process_context.hpp"
 #include "katana/app/telemetry/process_resource.hpp"
 #include "katana/app/telemetry/span_exporter.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
@@ -112,6 +113,7 @@ class TelemetryPart final : public PartWith<TelemetrySettings> {
 
   std::optional<EffectiveTelemetry> effective_;
   std::optional<Start> start_;                        // none: off, or in a test
+  std::optional<ProcessContext> shown_;               // none: off, or the kernel refused
   std::optional<client::HttpClient> plain_, secure_;  // for http:// and https://, once used
   log::Log* log_ = nullptr;
   std::shared_ptr<LogQueue> log_queue_;       // null: records are not sent
@@ -200,6 +202,14 @@ Result<void> TelemetryPart::start(const PartContext& context) {
   if (context.embedded) return {};
   auto resource = resource_of(wanted, context.program, context.version);
   if (!resource) return std::unexpected(resource.error());
+  if (wanted.process_context) {
+    auto shown = ProcessContext::make(*resource);
+    if (shown) {
+      shown_.emplace(*std::move(shown));
+    } else {
+      logger.warn("profilers do not see which service this is: {}", shown.error().describe());
+    }
+  }
   start_.emplace(Start{effective(), *std::move(resource), {"katana", context.version}, logger});
   return {};
 }

@@ -39,6 +39,8 @@ KATANA_DESCRIBE(
     (keep_failed, help("requests that fail are kept though they were not sampled")),
     (service_name, length(0, 255), help("service.name; empty: the name of the program")),
     (resource, length(0, 8000), help("more of the resource: key=value,…, in percent-encoding")),
+    (process_context,
+     help("show the resource to profilers of this machine, in /proc/PID/maps (OTEP 4719)")),
     (interval, option_rules::timeout, help("a span is sent after so long, or with a full batch")),
     (batch_spans_max, range(1, 65'536), help("spans of one export")),
     (queue_spans_max, range(1, 1 << 22), help("spans that wait for the collector")),

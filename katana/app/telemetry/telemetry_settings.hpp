@@ -75,6 +75,7 @@ struct TelemetrySettings {
   bool keep_failed = false;
   std::string service_name = {};  // empty: the program's
   std::string resource = {};      // "key=value,…"
+  bool process_context = true;    // the resource is shown to profilers of the machine
   Duration interval = seconds(5);
   std::uint32_t batch_spans_max = 512;
   std::uint32_t queue_spans_max = 8192;
