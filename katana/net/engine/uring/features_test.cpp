@@ -69,7 +69,7 @@ TEST(UringFeatures, a_ring_gives_up_in_time_and_waits_for_nothing_but_memory) {
   EXPECT_EQ(make_when_memory_is_free([&] { return ++calls, -ENOMEM; }, pause), -ENOMEM);
   EXPECT_GE(waited, memory_wait_max);
   EXPECT_LT(waited, memory_wait_max + milliseconds(128));
-  EXPECT_EQ(calls, 24);  // pauses of 1, 2, 4 … 64 ms, and sixteen of 128 ms
+  EXPECT_EQ(calls, 23);  // pauses of 1, 2, 4 … 64 ms, and fifteen of 128 ms
   waited = {};
   EXPECT_EQ(make_when_memory_is_free([] { return -EPERM; }, pause), -EPERM);
   EXPECT_EQ(waited, Duration{});
