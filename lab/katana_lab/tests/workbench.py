@@ -91,7 +91,7 @@ def calmly(measure, is_calm, attempts=5):
     return found
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=120):
     """True as soon as the condition is."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
