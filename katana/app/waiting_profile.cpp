@@ -70,10 +70,7 @@ class Builder {
   std::map<std::tuple<std::string, std::string, std::uint32_t>, std::size_t> places_;
 };
 
-}  // namespace
-
-Task<profile::Profile> profile_waiting(server::Observability& observability,
-                                       WaitingProfileOptions options) {
+Task<profile::Profile> sample(server::Observability& observability, WaitingProfileOptions options) {
   const auto began = std::chrono::system_clock::now().time_since_epoch();
   const Duration period = seconds(1) / options.hertz;
   std::vector<Sampled> reactors(observability.ask_reactors().size());
@@ -115,6 +112,13 @@ Task<profile::Profile> profile_waiting(server::Observability& observability,
     profile.lost += each.missed;
   }
   co_return profile;
+}
+
+}  // namespace
+
+Task<profile::Profile> profile_waiting(server::Observability& observability,
+                                       WaitingProfileOptions options) {
+  return sample(observability, std::move(options));
 }
 
 }  // namespace katana::app
