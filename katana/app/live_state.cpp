@@ -236,7 +236,7 @@ CoroutineEntry entry_of(const server::LiveCoroutine& coroutine, std::size_t reac
                      .reactor = signed_of(reactor)};
   for (const server::LiveFrame& frame : coroutine.frames) {
     row.frames.push_back({.depth = frame.depth,
-                          .function = std::string(server::short_name(frame.where.function_name())),
+                          .function = server::short_name(frame.where.function_name()),
                           .at = fmt::format("{}:{}", server::short_path(frame.where.file_name()),
                                             frame.where.line()),
                           .awaits = std::string(frame.awaits),

@@ -43,7 +43,7 @@ class Builder {
       if (!node.awaits.empty()) found.places.push_back(place_of({std::string(node.awaits), "", 0}));
       for (const auto* each = &node;; each = &nodes[each->parent]) {
         found.places.push_back(place_of(
-            {std::string(server::short_name(each->where.function_name())),
+            {server::short_name(each->where.function_name()),
              std::string(server::short_path(each->where.file_name())), each->where.line()}));
         if (each->parent == server::WaitSamples::no_parent) break;
       }

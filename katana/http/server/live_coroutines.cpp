@@ -44,9 +44,29 @@ std::size_t last_outside(Bytes text, Wanted wanted) noexcept {
   return Bytes::npos;
 }
 
+// Without the parameters of the functions around a lambda: "run(int)::<lambda(int)>" is
+// "run()::<lambda(int)>". A "(" behind "::" or within "<>" is part of a name.
+std::string without_parameters(Bytes function) {
+  std::string name;
+  int depth = 0;  // of parameters
+  int angles = 0;
+  for (const char each : function) {
+    if (depth == 0) angles += each == '<' ? 1 : each == '>' ? -1 : 0;
+    const bool begins = each == '(' && angles == 0 && !name.empty() && !name.ends_with("::");
+    if (depth > 0 ? each == '(' : begins) {
+      if (depth++ == 0) name += "()";
+    } else if (depth > 0) {
+      if (each == ')') --depth;
+    } else {
+      name += each;
+    }
+  }
+  return name;
+}
+
 }  // namespace
 
-Bytes short_name(Bytes function) noexcept {
+std::string short_name(Bytes function) {
   // g++ adds the arguments of a template: "T f(T) [with T = int]".
   if (const std::size_t with = function.find(" [with "); with != Bytes::npos) {
     function = function.substr(0, with);
@@ -64,7 +84,10 @@ Bytes short_name(Bytes function) noexcept {
     }
   }
   const std::size_t space = last_outside(function, [](char each) { return each == ' '; });
-  return space == Bytes::npos ? function : function.substr(space + 1);
+  if (space != Bytes::npos) function.remove_prefix(space + 1);
+  constexpr Bytes call = "::operator()";
+  if (function.ends_with(call)) function.remove_suffix(call.size());
+  return without_parameters(function);
 }
 
 Bytes short_path(Bytes file) noexcept {

@@ -41,8 +41,9 @@ struct LiveCoroutine {
   std::vector<LiveFrame> frames = {};  // callers before callees
 };
 
-// The function in a spelling of the compiler: "katana::Task<int> shop::find(int)" is "shop::find".
-Bytes short_name(Bytes function) noexcept;
+// The function in a spelling of the compiler: "katana::Task<int> shop::find(int)" is "shop::find",
+// and "auto run(int)::(anonymous class)::operator()() const" is "run()::(anonymous class)".
+std::string short_name(Bytes function);
 // The last two parts of a path, as in "shop/orders.cpp".
 Bytes short_path(Bytes file) noexcept;
 

@@ -10,12 +10,18 @@ TEST(LiveCoroutines, a_function_has_its_name_without_types_in_the_spelling_of_ea
   EXPECT_EQ(short_name("Task<std::vector<Row> > shop::Orders::list(katana::Query<Filter>) const"),
             "shop::Orders::list");
   EXPECT_EQ(short_name("auto main()::(anonymous class)::operator()(int) const"),
-            "main()::(anonymous class)::operator()");
+            "main()::(anonymous class)");
   EXPECT_EQ(
       short_name("void main()::<lambda(int)>::operator()(main()::<lambda(int)>::_Z4main.Frame*)"),
-      "main()::<lambda(int)>::operator()");
+      "main()::<lambda(int)>");
   EXPECT_EQ(short_name("katana::Task<T> katana::net::with_timeout(Task<T>) [with T = int]"),
             "katana::net::with_timeout");
+  EXPECT_EQ(short_name("void {anonymous}::add_routes(const katana::registry::Services&, "
+                       "katana::Router&)::<lambda(katana::Path<int>)>::operator()(main.Frame*)"),
+            "{anonymous}::add_routes()::<lambda(katana::Path<int>)>");
+  EXPECT_EQ(short_name("auto shop::(anonymous namespace)::add(Router &)::(anonymous "
+                       "class)::operator()(Path<int>) const"),
+            "shop::(anonymous namespace)::add()::(anonymous class)");
   EXPECT_EQ(short_name("plain"), "plain");
   EXPECT_EQ(short_name(""), "");
   EXPECT_EQ(short_name(")"), ")");
