@@ -200,6 +200,30 @@ class JudgeTest(unittest.TestCase):
                 self.assertTrue(list((ROOT / folder).glob("*_test.cpp")), name)
 
 
+class UserTest(unittest.TestCase):
+    def test_root_runs_mutants_as_a_user_without_rights_and_others_as_themselves(self):
+        with mock.patch.object(mutate.os, "geteuid", return_value=0):
+            user = mutate.unprivileged()
+        self.assertGreater(user["user"], 0)
+        self.assertGreater(user["group"], 0)
+        self.assertEqual(user["extra_groups"], [])
+        with mock.patch.object(mutate.os, "geteuid", return_value=1000):
+            self.assertEqual(mutate.unprivileged(), {})
+
+    def test_a_program_that_ends_early_without_a_mutant_is_no_measure(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(mutate, "BUILD", Path(folder)), \
+                mock.patch.object(mutate, "unprivileged", return_value={}):
+            program = mutate.Program.__new__(mutate.Program)
+            program.folder = Path(folder)
+            test = Path(folder) / "t"
+            test.write_text("#!/bin/sh\nkill -ABRT $$\n")
+            test.chmod(0o755)
+            with self.assertRaises(mutate.Failure):
+                program._record("t")
+            test.write_text("#!/bin/sh\nexit 0\n")
+            self.assertEqual(dict(program._record("t")), {})
+
+
 class ResultsTest(unittest.TestCase):
     def entry(self, result, key="k"):
         return {"key": key, "file": "katana/a.cpp", "line": 3, "operator": "removed", "result": result, "by": "",
