@@ -212,6 +212,70 @@ TEST_F(ClientTest, limits_of_waiting_commands_and_octets_are_refusals_before_any
   EXPECT_EQ(small.totals().overloads, 2u);
 }
 
+TEST_F(ClientTest, commands_that_wait_are_counted_until_their_replies_are_there) {
+  run(wait(redis.ping()));
+  const Totals before = redis.totals();
+  EXPECT_EQ(before.waiting, 0u);
+  const Instant began = reactor().now();
+  std::deque<Task<Result<bool>>> tasks;
+  for (int index = 0; index < 3; ++index) {
+    tasks.push_back(wait(redis.ping()));
+    tasks.back().start();
+  }
+  EXPECT_EQ(redis.totals().waiting, 3u);
+  ASSERT_TRUE(turn_until(reactor(), [&] {
+    return std::ranges::all_of(tasks, [](const auto& task) { return task.done(); });
+  }));
+  const Totals after = redis.totals();
+  EXPECT_EQ(after.waiting, 0u);
+  EXPECT_EQ(after.replies - before.replies, 3u);
+  const auto most = static_cast<std::uint64_t>(3 * (reactor().now() - began).ns);
+  EXPECT_GT(after.reply_wait_ns, before.reply_wait_ns);
+  EXPECT_LE(after.reply_wait_ns - before.reply_wait_ns, most) << "each counts from its sending";
+}
+
+TEST(RedisOptions, each_out_of_its_range_is_refused_by_name_and_its_bounds_are_taken) {
+  const auto refusal = [](auto&& change) {
+    Options options;
+    change(options);
+    const auto made = Client::make(std::move(options));
+    return made ? std::string() : made.error().describe();
+  };
+  const auto taken = testing::IsEmpty();
+  EXPECT_THAT(refusal([](Options&) {}), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.timeout = {}; }), HasSubstr(" timeout"));
+  EXPECT_THAT(refusal([](Options& of) { of.timeout = nanoseconds(1); }), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.stalled_after = {}; }), HasSubstr("stalled_after"));
+  EXPECT_THAT(refusal([](Options& of) { of.stalled_after = nanoseconds(1); }), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.wait_while_down = nanoseconds(-1); }),
+              HasSubstr("wait_while_down"));
+  EXPECT_THAT(refusal([](Options& of) { of.wait_while_down = {}; }), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.connections_max = 0; }), HasSubstr("connections_max"));
+  EXPECT_THAT(refusal([](Options& of) { of.commands_max = 0; }), HasSubstr("commands_max"));
+  EXPECT_THAT(refusal([](Options& of) { of.queued_bytes_max = 1023; }),
+              HasSubstr("queued_bytes_max"));
+  EXPECT_THAT(refusal([](Options& of) { of.queued_bytes_max = 1024; }), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.reply.depth_max = 0; }), HasSubstr("depth_max"));
+  EXPECT_THAT(refusal([](Options& of) { of.reply.depth_max = 1; }), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.reply.depth_max = resp::depth_limit; }), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.reply.depth_max = resp::depth_limit + 1; }),
+              HasSubstr("depth_max"));
+  for (const char* const name : {"two words", "tab\t", "line\n", "caf\xc3\xa9", "\x7f"}) {
+    EXPECT_THAT(refusal([name](Options& of) { of.client_name = name; }), HasSubstr("client_name"));
+  }
+  EXPECT_THAT(refusal([](Options& of) { of.client_name = "!~"; }), taken);
+  EXPECT_THAT(refusal([](Options& of) { of.upstream.servers = {{.host = "", .port = 1}}; }),
+              testing::Not(taken));
+}
+
+TEST(RedisOptions, without_a_server_it_is_that_of_this_machine) {
+  const auto made = Client::make({});
+  ASSERT_TRUE(made);
+  const auto& servers = made->options().upstream.servers;
+  ASSERT_EQ(servers.size(), 1u);
+  EXPECT_EQ(servers[0].text(), "127.0.0.1:6379");
+}
+
 TEST(RedisPassword, it_is_asked_for_once_and_never_printed) {
   RedisServer server({"--requirepass", "correct-horse"});
   struct Run : RedisTest {
@@ -264,6 +328,11 @@ TEST_F(OutageTest, a_server_that_is_killed_and_started_again_is_used_again) {
   }));
   EXPECT_EQ(redis.status().down, 1u);
   EXPECT_THAT(redis.status().why->describe(), HasSubstr("Connection refused"));
+  auto refused = wait(redis.get("k"));
+  ASSERT_TRUE(refused.start()) << "it waits for nothing";
+  const auto why = refused.result();
+  EXPECT_EQ(why.error().message(), "Redis cannot be reached");
+  EXPECT_THAT(why.error().describe(), HasSubstr("Connection refused"));
   server.start();
   ASSERT_TRUE(turn_until(reactor(), [&] { return run(wait(redis.get("k"))).has_value(); }));
   EXPECT_EQ(redis.status().up, 1u);
@@ -315,6 +384,8 @@ TEST_F(OutageTest, a_write_that_was_sent_to_a_server_that_stops_has_an_unknown_o
   const auto wrote = run(wait(redis.set("k", "v")));
   ASSERT_FALSE(wrote);
   EXPECT_EQ(wrote.error().kind(), Kind::unknown_outcome);
+  EXPECT_THAT(wrote.error().message(), HasSubstr("it may have done what was asked"));
+  EXPECT_THAT(wrote.error().describe(), HasSubstr("SET"));
   EXPECT_FALSE(wrote.error().retryable());
   const auto read = run(wait(redis.get("k")));
   ASSERT_FALSE(read);
@@ -355,6 +426,45 @@ TEST_F(OutageTest, a_primary_that_becomes_a_replica_is_left_for_the_next_server)
     return set.has_value();
   }));
   EXPECT_EQ(run(wait(client_of(second).get("k"))).value(), "second");
+}
+
+TEST_F(OutageTest, a_call_that_failed_may_end_another_that_failed_with_it) {
+  Options options = options_for(server.url());
+  options.timeout = options.stalled_after = seconds(600);
+  Client redis = client_of(std::move(options));
+  EXPECT_EQ(run(wait(redis.ping())), true);
+  server.pause();
+  std::optional<Task<Result<bool>>> other;
+  const auto ending = [](Call<bool> call, auto& of) -> Task<Result<bool>> {
+    auto result = co_await std::move(call);
+    of.reset();
+    co_return result;
+  };
+  Task<Result<bool>> first = ending(redis.ping(), other);
+  first.start();
+  other.emplace(wait(redis.ping()));
+  other->start();
+  reactor().turn(Duration{});
+  server.kill();
+  ASSERT_TRUE(turn_until(reactor(), [&] { return first.done(); }));
+  EXPECT_EQ(first.result().error().kind(), Kind::lost_reply);
+  EXPECT_FALSE(other);
+  server.start();
+  ASSERT_TRUE(turn_until(reactor(), [&] { return run(wait(redis.ping())).has_value(); }));
+}
+
+TEST_F(OutageTest, calls_that_waited_for_a_reactor_that_ended_are_counted_no_more) {
+  Options options = options_for(server.url());
+  options.wait_while_down = options.timeout = seconds(600);
+  Client redis = client_of(std::move(options));
+  server.kill();
+  Task<Result<bool>> queued = wait(redis.set("k", "v"));
+  queued.start();
+  EXPECT_EQ(redis.totals().waiting, 1u);
+  EXPECT_GT(redis.totals().waiting_bytes, 0u);
+  reactor_.reset();
+  EXPECT_EQ(redis.totals().waiting, 0u);
+  EXPECT_EQ(redis.totals().waiting_bytes, 0u);
 }
 
 TEST_F(OutageTest, a_reactor_that_ends_while_calls_wait_leaves_nothing_behind) {

@@ -50,16 +50,76 @@ TEST_F(HostileServerTest, a_server_that_stalls_amid_a_reply_is_given_up) {
   play("", Kind::timeout, "not answered in time");
 }
 
-TEST_F(HostileServerTest, an_answer_of_another_type_is_a_mismatch) {
+TEST_F(HostileServerTest, an_answer_of_another_type_is_a_mismatch_of_each_call) {
   FakeRedis server([](FakeRedis::Peer& peer, int) {
     if (!peer.greet()) return;
-    while (peer.hear("GET")) peer.say("*2\r\n:1\r\n:2\r\n");
+    // Each call ends with its key.
+    while (peer.hear("$1\r\nk\r\n")) peer.say("*2\r\n:1\r\n:2\r\n");
   });
   Client redis = client_of(options_for(server.url()));
-  const auto answer = run(wait(redis.get("k")));
+  const auto expect_mismatch = [&](auto call) {
+    const auto answer = run(wait(std::move(call)));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind(), Kind::mismatch);
+    EXPECT_THAT(answer.error().describe(), HasSubstr("an array"));
+  };
+  const std::vector<std::string> keys = {"k"};
+  expect_mismatch(redis.get("k"));
+  expect_mismatch(redis.set("a", "k"));
+  expect_mismatch(redis.remove("k"));
+  expect_mismatch(redis.remove_many(keys));
+  expect_mismatch(redis.exists("k"));
+  expect_mismatch(redis.time_to_live("k"));
+  expect_mismatch(redis.publish("c", "k"));
+  const auto numbers = run(wait(redis.get_many(keys)));
+  ASSERT_FALSE(numbers);
+  EXPECT_EQ(numbers.error().kind(), Kind::mismatch) << "an array, but not of texts";
+}
+
+TEST_F(HostileServerTest, what_is_no_array_is_no_answer_to_many_keys) {
+  FakeRedis server([](FakeRedis::Peer& peer, int) {
+    if (!peer.greet()) return;
+    while (peer.hear("MGET")) peer.say(":1\r\n");
+  });
+  Client redis = client_of(options_for(server.url()));
+  const std::vector<std::string> keys = {"k"};
+  const auto answer = run(wait(redis.get_many(keys)));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind(), Kind::mismatch);
-  EXPECT_THAT(answer.error().describe(), HasSubstr("an array"));
+}
+
+TEST_F(HostileServerTest, a_server_that_said_readonly_is_sent_nothing_more) {
+  std::string heard_last;
+  {
+    FakeRedis server([&](FakeRedis::Peer& peer, int connection) {
+      if (!peer.greet()) return;
+      if (connection > 1) {
+        while (peer.hear("SET")) peer.say("+OK\r\n");
+        return;
+      }
+      if (!peer.hear("SET") || !peer.hear("GET")) return;
+      peer.say("-READONLY You can't write against a read only replica.\r\n");
+      peer.hear("\r\nk\r\n");
+      if (peer.hear("SET")) heard_last = "SET";
+    });
+    Options options = options_for(server.url());
+    // The first connection ends by this, for its GET is not answered.
+    options.stalled_after = milliseconds(500);
+    options.timeout = options.wait_while_down = seconds(60);
+    Client redis = client_of(std::move(options));
+    auto first = wait(redis.set("k", "1"));
+    auto read = wait(redis.get("k"));
+    first.start();
+    read.start();
+    ASSERT_TRUE(turn_until(reactor(), [&] { return first.done(); }));
+    EXPECT_EQ(first.result().error().prefix(), "READONLY");
+    auto second = wait(redis.set("k", "2"));
+    EXPECT_FALSE(second.start());
+    ASSERT_TRUE(turn_until(reactor(), [&] { return second.done() && read.done(); }));
+    EXPECT_EQ(second.result(), true) << "by the next connection";
+    EXPECT_EQ(read.result().error().kind(), Kind::lost_reply);
+  }
+  EXPECT_EQ(heard_last, "");
 }
 
 TEST_F(HostileServerTest, a_reply_that_nobody_asked_for_ends_the_connection) {
@@ -143,6 +203,8 @@ TEST_F(HostileServerTest, a_greeting_that_is_none_and_servers_that_are_none_are_
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().kind(), Kind::unavailable);
     EXPECT_THAT(answer.error().describe(), HasSubstr(words));
+    const bool is_old = std::string_view(words).starts_with("Redis 6");
+    EXPECT_EQ(answer.error().describe().find("Redis 6") != std::string::npos, is_old);
   }
 }
 

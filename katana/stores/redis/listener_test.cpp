@@ -28,11 +28,12 @@ struct Heard final : Hearer {
 
 class ListenerTest : public RedisTest {
  protected:
-  void start() {
-    run([](Listener& listener) -> Task<void> {
-      listener.start();
+  void start() { start(listener); }
+  void start(Listener& which) {
+    run([](Listener& of) -> Task<void> {
+      of.start();
       co_return;
-    }(listener));
+    }(which));
   }
   [[nodiscard]] bool until(auto&& holds) { return turn_until(reactor(), holds); }
 
@@ -124,10 +125,7 @@ TEST_F(ListenerTest, a_server_that_hangs_is_given_up_and_the_next_one_heard) {
   options.stalled_after = milliseconds(100);
   Listener quick(client_of(std::move(options)));
   quick.track("app:", heard);
-  run([](Listener& of) -> Task<void> {
-    of.start();
-    co_return;
-  }(quick));
+  start(quick);
   ASSERT_TRUE(until([&] { return quick.hears(); }));
   server.pause();
   ASSERT_TRUE(until([&] { return !quick.hears(); }));
@@ -140,14 +138,59 @@ TEST_F(ListenerTest, a_user_who_may_not_listen_is_said_so) {
   Client refused = client_of(server);
   Listener deaf(refused);
   deaf.track("app:", heard);
-  run([](Listener& of) -> Task<void> {
-    of.start();
-    co_return;
-  }(deaf));
+  start(deaf);
   ASSERT_TRUE(until([&] { return refused.status().why.has_value(); }));
   EXPECT_THAT(refused.status().why->describe(), HasSubstr("does not let this user listen: NOPERM"));
+  EXPECT_EQ(refused.status().why->code(), Code::permission_denied);
   EXPECT_FALSE(deaf.hears());
   EXPECT_EQ(heard->missed, 0);
+}
+
+TEST_F(ListenerTest, a_greeting_that_is_refused_is_told_and_nothing_is_asked_for) {
+  FakeRedis fake([](FakeRedis::Peer& peer, int) {
+    peer.hear("HELLO");
+    peer.say("-NOAUTH HELLO must be called with the client already authenticated\r\n");
+    EXPECT_FALSE(peer.hear("TRACKING"));
+  });
+  Client refused = client_of(options_for(fake.url()));
+  Listener deaf(refused);
+  deaf.track("app:", heard);
+  start(deaf);
+  ASSERT_TRUE(until([&] { return refused.status().why.has_value(); }));
+  EXPECT_THAT(refused.status().why->describe(), HasSubstr("refuses user and password: NOAUTH"));
+  EXPECT_FALSE(deaf.hears());
+}
+
+TEST_F(ListenerTest, a_reply_without_a_request_ends_the_connection) {
+  FakeRedis fake([](FakeRedis::Peer& peer, int connection) {
+    if (!peer.greet() || !peer.hear("PING")) return;
+    peer.say("+OK\r\n+PONG\r\n");
+    if (connection == 1) peer.say("+PONG\r\n");
+    peer.wait_for_end();
+  });
+  Client lied_to = client_of(options_for(fake.url()));
+  Listener quick(lied_to);
+  quick.track("app:", heard);
+  start(quick);
+  ASSERT_TRUE(until([&] { return lied_to.status().losses == 1; }));
+  EXPECT_THAT(lied_to.status().why->describe(), HasSubstr("sent a reply without a request"));
+  EXPECT_EQ(lied_to.status().why->code(), Code::data_loss);
+  ASSERT_TRUE(until([&] { return quick.hears() && fake.connections() == 2; }));
+}
+
+TEST_F(ListenerTest, without_a_connection_to_spare_it_may_begin_again_later) {
+  Options options = options_for(server.url());
+  options.connections_max = 1;
+  Client narrow = client_of(std::move(options));
+  EXPECT_EQ(run(wait(narrow.ping())), true);
+  Listener late(narrow);
+  late.track("app:", heard);
+  start(late);
+  EXPECT_EQ(narrow.status().up, 1u) << "that of the ping";
+  reactor_ = std::make_unique<EpollReactor>(reactor_options(), 4096);
+  ASSERT_TRUE(reactor_->start());
+  start(late);
+  ASSERT_TRUE(until([&] { return late.hears(); }));
 }
 
 TEST_F(ListenerTest, when_its_reactor_ends_it_begins_anew_on_another) {

@@ -1,7 +1,7 @@
 // Pending: a command with a waiting caller, from its call to its reply.
 //
-//   queued ──written──▶ sent ──reply──▶ answered
-//      └───── deadline, outage, or its caller is gone ─────▶ failed
+//   queued ──written──▶ sent ──reply──▶ the call's
+//      └────── outage ────┴──▶ failed ──▶ the call's, in the next turn
 //
 // Its place in the order of replies stays until the reply has come, even when its caller is gone.
 // Therefore no other caller gets that reply.
@@ -40,12 +40,11 @@ struct CallOptions {
 };
 
 struct Pending final : ListHook<Pending>, net::TimerEntry {
-  // See above.
+  // The list of its Pipeline that it is in, while it has a home.
   enum class State : std::uint8_t {
-    queued,    // not written; may still be withdrawn
-    sent,      // written: a reply is owed, also when the caller is gone
-    answered,  // `reply` is there
-    failed,    // `error` is there
+    queued,  // not written; may still be withdrawn
+    sent,    // written: a reply is owed, also when the caller is gone
+    failed,  // `error` is there; its caller is resumed in the next turn
   };
 
   Pending(Command given, Effect what);

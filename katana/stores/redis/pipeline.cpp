@@ -134,10 +134,7 @@ std::optional<Error> Pipeline::refusal_of(const Pending& pending) const {
 bool Pipeline::submit(Pending& pending, Instant deadline) {
   connection_.start();
   pending.error = refusal_of(pending);
-  if (pending.error) {
-    pending.state = Pending::State::failed;
-    return false;
-  }
+  if (pending.error) return false;
   pending.home = this;
   pending.state = Pending::State::queued;
   enqueue(pending);
@@ -241,7 +238,6 @@ void Pipeline::expire(Pending& pending) noexcept {
   if (pending.state == Pending::State::queued) {
     unqueue(pending);
     forget(pending);
-    pending.state = Pending::State::failed;
     pending.error.emplace(
         Kind::timeout, "the deadline came before Redis was asked", pending.name,
         connection_.problem() ? connection_.problem()->describe() : std::string());
@@ -323,7 +319,6 @@ bool Pipeline::take_greeting(const Reply& reply) {
 void Pipeline::answer(Pending& pending, Reply reply) {
   if (reply.is_error()) return take_error(pending, reply);
   forget(pending);
-  pending.state = Pending::State::answered;
   pending.reply = std::move(reply);
   resume(pending);
 }
@@ -335,7 +330,6 @@ void Pipeline::take_error(Pending& pending, const Reply& reply) {
   if (error.prefix() == "READONLY") leaving_ = true;
   counters_->server_errors.add();
   forget(pending);
-  pending.state = Pending::State::failed;
   pending.error.emplace(std::move(error));
   resume(pending);
 }

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -192,7 +194,7 @@ class FakeRedis {
       sock_filter drop_all[] = {{BPF_RET | BPF_K, 0, 0, 0}};
       const sock_fprog program{1, drop_all};
       if (::setsockopt(socket_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
-        throw std::runtime_error("no filter of the socket");
+        ADD_FAILURE() << "no filter of the socket: " << std::strerror(errno);
       }
     }
     // The greeting of a client without password and database.

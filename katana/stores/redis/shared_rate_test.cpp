@@ -60,6 +60,24 @@ TEST_F(SharedRateTest, more_than_leases_allow_is_never_admitted_by_instances_tog
   EXPECT_EQ(passing, 20) << "what is leased was taken out of the bucket";
 }
 
+TEST_F(SharedRateTest, a_lease_that_the_bucket_gives_in_part_admits_only_that_part) {
+  SharedRate rate(redis, slow(8));  // 8, 8 and 4 of 20
+  EXPECT_EQ(count_passing(rate, "k", 40), 20);
+}
+
+TEST_F(SharedRateTest, a_long_key_is_its_digest_in_redis_and_a_short_one_is_itself) {
+  SharedRateOptions options = slow(1);
+  options.prefix = "rate:";
+  SharedRate rate(redis, options);
+  const std::string longest(100, 'k'), longer(101, 'k');
+  EXPECT_TRUE(run(rate.take(longest)).passes);
+  EXPECT_TRUE(run(rate.take(longer)).passes);
+  EXPECT_EQ(run(wait(redis.exists("rate:" + longest))), true);
+  EXPECT_EQ(run(wait(redis.exists("rate:" + longer))), false);
+  // printf k%.0s {1..101} | sha1sum
+  EXPECT_EQ(run(wait(redis.exists("rate:sha1:8d9ec1e3987cdb43e4cf2e937e5f81e988dba163"))), true);
+}
+
 TEST_F(SharedRateTest, in_an_outage_requests_pass_or_not_as_the_program_says) {
   SharedRateOptions open = slow(1);
   open.timeout = milliseconds(100);
