@@ -87,8 +87,7 @@ Failure failure_of(unsigned long error, bool opened) noexcept {
     case SSL_R_HTTP_REQUEST: return Failure::plain_http;
     case SSL_R_HTTPS_PROXY_REQUEST: return Failure::plain_http;
     case SSL_R_WRONG_VERSION_NUMBER: return opened ? Failure::broken_record : Failure::not_tls;
-    case SSL_R_UNKNOWN_PROTOCOL:
-    case SSL_R_BAD_RECORD_TYPE: return Failure::not_tls;
+    case SSL_R_UNKNOWN_PROTOCOL: return Failure::not_tls;
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_VERSION_TOO_LOW:
     case SSL_R_NO_PROTOCOLS_AVAILABLE: return Failure::version;
@@ -100,6 +99,7 @@ Failure failure_of(unsigned long error, bool opened) noexcept {
     case SSL_R_NO_APPLICATION_PROTOCOL: return Failure::application_protocol;
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
     case SSL_R_CERTIFICATE_VERIFY_FAILED: return Failure::client_certificate;
+    case SSL_R_BAD_RECORD_TYPE:
     case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
     case SSL_R_DATA_LENGTH_TOO_LONG:
     case SSL_R_ENCRYPTED_LENGTH_TOO_LONG:
@@ -125,16 +125,15 @@ Machine& Machine::of(const SSL& ssl) noexcept {
 }
 
 Machine::Machine(SSL_CTX& context, Side side) noexcept : ssl_(SSL_new(&context)) {
-  if (ssl_ == nullptr) return;
   const BIO_METHOD* const method = MachineBio::method();  // without a create(): it is initialised
   BIO* const bio = method != nullptr ? BIO_new(method) : nullptr;
-  if (bio == nullptr) {
+  if (ssl_ == nullptr || bio == nullptr || SSL_set_app_data(ssl_, this) != 1) {
+    BIO_free(bio);
     SSL_free(std::exchange(ssl_, nullptr));
     return;
   }
   BIO_set_data(bio, this);
   SSL_set_bio(ssl_, bio, bio);  // owns it
-  SSL_set_app_data(ssl_, this);
   SSL_set_info_callback(ssl_, &MachineBio::note_alert);
   if (side == Side::server) {
     SSL_set_accept_state(ssl_);
@@ -234,9 +233,9 @@ Step Machine::read(std::span<char> plain) noexcept {
       return produced == 0 ? failed : Step{Event::bytes, consumed(), produced};
     }
     if (done == 1) {
-      // Without further input nothing follows the record: OpenSSL reads no further than it must.
-      const bool all = input_.empty() && SSL_pending(ssl_) == 0;
-      if (all || produced == plain.size()) return {Event::bytes, consumed(), produced};
+      // Without further input nothing follows: OpenSSL holds the rest of a record only if it does
+      // not fit into `plain`.
+      if (input_.empty() || produced == plain.size()) return {Event::bytes, consumed(), produced};
       continue;
     }
     const int error = SSL_get_error(ssl_, done);

@@ -5,6 +5,8 @@
 // Invariant  nothing moves but in pass().
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -57,6 +59,7 @@ struct Bench {
     for (;;) {
       const Step step = machine.next(bytes, plain, output, Instant{1});
       bytes.remove_prefix(step.consumed);
+      EXPECT_EQ(step.event == Event::bytes, step.produced > 0);
       if (step.event == Event::need_bytes) return;
       if (events.empty() || events.back() != step.event) events.push_back(step.event);
       if (step.event == Event::hello) {

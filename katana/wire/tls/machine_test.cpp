@@ -238,6 +238,14 @@ TEST(TlsMachine, any_changed_byte_of_a_handshake_is_noticed) {
   }
 }
 
+TEST(TlsMachine, a_record_in_the_clear_behind_the_handshake_is_a_broken_record) {
+  Bench bench({.version = TLS1_3_VERSION});
+  bench.pass();
+  bench.give(Bytes("\x16\x03\x03\x00\x04\x01\x00\x00\x00", 9));
+  EXPECT_EQ(bench.events.back(), Event::failed);
+  EXPECT_EQ(bench.machine.failure(), Failure::broken_record);
+}
+
 TEST(TlsMachine, a_client_that_is_too_old_is_told_why) {
   Bench bench({.version = TLS1_1_VERSION});
   bench.pass();
@@ -274,11 +282,11 @@ TEST(TlsMachine, renegotiation_is_refused_and_ends_the_connection) {
   for (const char* const protocol : {"h2", "http/1.1"}) {
     Bench bench({.version = TLS1_2_VERSION, .protocols = {protocol}});
     bench.pass();
-    bench.client.send("before");
+    bench.client.send("b");
     SSL_renegotiate(bench.client.ssl());
     SSL_do_handshake(bench.client.ssl());
     bench.give(bench.client.take_output());
-    EXPECT_EQ(bench.received, "before");
+    EXPECT_EQ(bench.received, "b");
     EXPECT_EQ(bench.machine.failure(), Failure::renegotiation);
     EXPECT_EQ(bench.events, (Events{Event::hello, Event::opened, Event::bytes, Event::failed}));
     EXPECT_GT(bench.output.pending(), 0u);  // no_renegotiation, a warning

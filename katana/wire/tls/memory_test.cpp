@@ -1,9 +1,11 @@
 // The bytes that OpenSSL holds for one idle connection, counted where it allocates.
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -13,11 +15,21 @@ namespace katana::tls {
 namespace {
 
 std::size_t held = 0;
+// From this allocation on there is no memory, or for this one alone.
+std::size_t allocations_left = SIZE_MAX;
+bool is_refused_once = false;
+bool is_refused = false;
 
 // The size stands in front of the memory that is given away.
 constexpr std::size_t front = alignof(std::max_align_t);
 
 void* allocate(std::size_t size, const char*, int) {
+  if (allocations_left == 0) {
+    is_refused = true;
+    if (is_refused_once) allocations_left = SIZE_MAX;
+    return nullptr;
+  }
+  --allocations_left;
   auto* const block = static_cast<char*>(std::malloc(front + size));
   if (block == nullptr) return nullptr;
   std::memcpy(block, &size, sizeof size);
@@ -115,6 +127,45 @@ TEST(TlsMemory, an_address_that_is_not_announced_leaves_nothing) {
   EXPECT_TRUE(machine.announce_name("127.0.0.1"));
   EXPECT_TRUE(machine.announce_name("2001:db8::1"));
   EXPECT_EQ(held, before);
+}
+
+TEST(TlsMemory, a_machine_that_finds_no_memory_is_not_valid_and_leaves_nothing) {
+  ASSERT_TRUE(counts);
+  {
+    const Machine first(test_context());
+  }  // memory that OpenSSL allocates once is not counted
+  const std::size_t before = held;
+  for (const bool once : {true, false}) {
+    is_refused_once = once;
+    std::size_t allocations = 0;
+    do {
+      ASSERT_LT(allocations, 1000u);
+      is_refused = false;
+      allocations_left = allocations;
+      {
+        const Machine machine(test_context());
+        allocations_left = SIZE_MAX;
+        EXPECT_EQ(machine.valid(), !is_refused) << allocations;
+      }
+      ERR_clear_error();
+      ASSERT_EQ(held, before) << allocations;
+      ++allocations;
+    } while (is_refused);
+    EXPECT_GT(allocations, 2u);
+  }
+}
+
+TEST(TlsMemory, a_record_that_finds_no_memory_fails_the_machine_and_is_not_written) {
+  ASSERT_TRUE(counts);
+  Bench bench;
+  bench.pass();
+  allocations_left = 0;
+  const std::size_t sealed = bench.machine.seal("answer", bench.output);
+  allocations_left = SIZE_MAX;
+  EXPECT_EQ(sealed, 0u);
+  EXPECT_TRUE(bench.machine.has_failed());
+  EXPECT_FALSE(bench.machine.can_seal());
+  EXPECT_TRUE(bench.output.empty());
 }
 
 }  // namespace
