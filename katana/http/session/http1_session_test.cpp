@@ -300,6 +300,22 @@ TEST_F(Http1SessionTest, content_that_is_collected_over_several_reads_is_charged
   EXPECT_EQ(held(), 0u);
 }
 
+TEST_F(Http1SessionTest, a_head_is_charged_at_once_when_its_content_has_yet_to_come) {
+  std::size_t held_in_call = 0;
+  handler_.at_request = [&](Exchange& exchange) {
+    exchange.collect_content(1000);
+    held_in_call = held();
+  };
+  handler_.at_collected = [](Exchange& exchange) { exchange.respond({}, "got it", true); };
+  const auto link = open();
+  send(link, post_with(5, "whole"));
+  EXPECT_EQ(held_in_call, 0u) << "nothing of it is kept";
+  send(link, post_with(5, "p"));
+  EXPECT_GT(held_in_call, 0u);
+  send(link, "iece");
+  EXPECT_EQ(count_in(link, "got it"), 2u);
+}
+
 TEST_F(Http1SessionTest, a_client_that_waits_for_a_100_gets_it_when_its_content_is_wanted) {
   wait_in_handler();
   const auto held_by = [this](Exchange& exchange) {

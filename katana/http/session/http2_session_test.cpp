@@ -354,6 +354,18 @@ TEST_F(ObservedHttp2Test, each_exchange_has_its_status_its_bytes_and_its_end) {
   EXPECT_EQ(http1_.counters().http2.streams_reset, 1u);
 }
 
+TEST_F(ObservedHttp2Test, a_head_that_the_record_needs_is_charged_while_the_reply_is_made) {
+  wait_in_handler();
+  const auto link = connect();
+  send(link, request(1, get, "/a", true));
+  const std::size_t little = held();
+  send(link, frame(rst_stream, 0, 1, big_endian(8, 4)));
+  EXPECT_EQ(held(), 0u);
+  const std::string path = "/" + std::string(100, 'a');
+  send(link, request(3, get, path, true));
+  EXPECT_GE(held(), little + path.size() - 2);
+}
+
 class EchoHandler final : public WebSocketHandler {
  public:
   void on_message(WebSocket& socket, Bytes payload, MessageKind) override {

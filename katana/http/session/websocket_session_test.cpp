@@ -21,6 +21,7 @@ namespace {
 // Records the calls, and does what its test says.
 struct Notes {
   std::vector<std::string> events;
+  std::string reason;  // of the last close
   std::function<void(WebSocket&)> at_open;
   std::function<void(WebSocket&, Bytes)> at_message;
   std::function<void(WebSocket&)> at_writable;
@@ -48,7 +49,8 @@ class NotingHandler final : public WebSocketHandler {
     if (notes_.at_writable) notes_.at_writable(socket);
   }
   void on_drain(WebSocket&) override { notes_.events.emplace_back("drain"); }
-  void on_close(WebSocket&, CloseCode code, Bytes) override {
+  void on_close(WebSocket&, CloseCode code, Bytes reason) override {
+    notes_.reason = reason;
     notes_.events.push_back("close " + std::to_string(static_cast<unsigned>(code)));
   }
 
@@ -63,7 +65,8 @@ class WebSocketProtocol final : public net::Protocol {
   std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
   net::Session* open(void* memory, net::Connection& connection) noexcept override {
     connection_ = &connection;
-    return last_ = WebSocketReplacement(share, {}, std::make_unique<NotingHandler>(notes_))
+    return last_ = WebSocketReplacement(share, {.window_bits = window_bits},
+                                        std::make_unique<NotingHandler>(notes_))
                        .open(memory, connection);
   }
   // As a reactor whose memory is scarce, with the connection that was opened last.
@@ -74,6 +77,7 @@ class WebSocketProtocol final : public net::Protocol {
   }
   WebSocketCounters counters;
   WebSocketShare share;
+  int window_bits = 0;  // 0: nothing is compressed
 
  private:
   Notes& notes_;
@@ -104,10 +108,11 @@ class WebSocketSessionTest : public net::ReactorTest {
     return static_cast<std::uint32_t>(world_.links.size() - 1);
   }
   // A frame as a client sends it, with a mask of zero.
-  static std::string frame(ws::Opcode opcode, Bytes payload, bool last = true) {
+  static std::string frame(ws::Opcode opcode, Bytes payload, bool last = true,
+                           bool compressed = false) {
     std::string out(ws::header_bytes_max, '\0');
     const char* const end =
-        ws::write_header(out.data(), opcode, last, false, payload.size(), true, 0);
+        ws::write_header(out.data(), opcode, last, compressed, payload.size(), true, 0);
     out.resize(static_cast<std::size_t>(end - out.data()));
     return out + std::string(payload);
   }
@@ -177,6 +182,32 @@ TEST_F(WebSocketSessionTest, a_message_in_pieces_is_given_whole) {
   EXPECT_EQ(frames(link), Words{"pong p"});
   EXPECT_EQ(reactor().memory_used().carry, 0u);
   EXPECT_EQ(reactor().memory().used_by(Holder::message), 0u);
+}
+
+struct Compressing : WebSocketSessionTest {
+  static WebSocketOptions with_deflate() {
+    WebSocketOptions options = small();
+    options.deflate.enabled = true;
+    return options;
+  }
+  Compressing() : WebSocketSessionTest(with_deflate()) {
+    protocol_.window_bits = protocol_.share.options().deflate.window_bits;
+  }
+};
+
+TEST_F(Compressing, a_message_in_pieces_keeps_no_memory_when_it_is_decompressed) {
+  notes_.at_message = [this](WebSocket&, Bytes) {
+    EXPECT_EQ(reactor().memory().used_by(Holder::message), 0u);
+  };
+  const auto link = open();
+  // A stored block of DEFLATE (RFC 1951 §3.2.4), and an empty one without its end (RFC 7692 §7.2.1).
+  const std::string packed = std::string("\0\x05\0\xfa\xff", 5) + "hello" + std::string(1, '\0');
+  bytes(link, frame(ws::Opcode::text, Bytes(packed).substr(0, 7), false, true));
+  turn();
+  EXPECT_GT(reactor().memory().used_by(Holder::message), 0u);
+  bytes(link, frame(ws::Opcode::continuation, Bytes(packed).substr(7)));
+  turn();
+  expect_events({"open", "text hello"});
 }
 
 TEST_F(WebSocketSessionTest, the_peer_closes_and_the_connection_ends) {
@@ -497,11 +528,13 @@ TEST_F(WebSocketSessionTest, scarce_memory_cuts_off_who_reads_too_slowly_what_ot
     (void)topics.publish("news", std::string(3000, 'x'), MessageKind::text);
     turn();
   }
-  EXPECT_GE(protocol_.give_up_memory(), 3000u) << "as much goes with it";
+  const std::size_t queued = notes_.sockets.back()->queued_bytes();
+  EXPECT_EQ(protocol_.give_up_memory(), queued) << "as much goes with it";
   turn();
   EXPECT_TRUE(link_state(slow).was_reset) << "a close frame would wait behind its output";
   EXPECT_EQ(counts().disconnects, 1u);
   expect_events({"open", "close 1006"});
+  EXPECT_EQ(notes_.reason, "The client reads too slowly, and memory is scarce.");
 }
 
 TEST_F(WebSocketSessionTest, handles_survive_their_reactor) {
