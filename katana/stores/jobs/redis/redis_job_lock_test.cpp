@@ -60,6 +60,7 @@ TEST_F(RedisJobLockTest, an_outage_is_an_error) {
   server.kill();
   EXPECT_FALSE(run(here.try_acquire(claim_of(100))));
   EXPECT_FALSE(run(here.renew(claim_of(100))));
+  EXPECT_FALSE(run(here.release(claim_of(100), Timestamp())));
 }
 
 TEST_F(RedisJobLockTest, a_job_longer_than_a_lease_keeps_it_and_one_that_lost_it_is_cancelled) {
