@@ -88,6 +88,14 @@ TEST_F(DatabaseLockTest, a_database_that_fails_is_an_error_and_its_table_is_made
   EXPECT_FALSE(acquire(there, claim(2000, 1099))) << "it was not given back";
 }
 
+TEST_F(DatabaseLockTest, the_table_is_asked_for_once) {
+  EXPECT_TRUE(acquire(here, claim(1000, 1000)));
+  database_.faults().fail_next(database::Error(database::Kind::unavailable, "busy"));
+  const auto refused = loop_.run(here.try_acquire(claim(2000, 1100)));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().describe(), ::testing::Not(::testing::HasSubstr("the table")));
+}
+
 }  // namespace
 }  // namespace katana::jobs
 
