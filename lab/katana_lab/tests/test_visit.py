@@ -31,12 +31,9 @@ def test_known_latencies_come_back(bench, places):
 
 def test_known_loss_is_counted_as_errors_and_never_as_replies(bench, places):
     found = visited(bench, places, fake_peer("2 0 0 10"), load={"connections": 2})
-    answered_each_ten = 9
     assert found.errors and sum(found.errors.values()) == found.figures["errors"]
-    share = found.figures["errors"] / (found.figures["errors"] + found.metrics.get("x", 0) + 1)
-    assert share > 0.5
-    # The window holds most of the load; every tenth request is lost in all of it.
-    assert found.figures["latency_samples"] / found.figures["errors"] <= answered_each_ten * 1.2
+    # Every tenth request is lost: nine answers for each loss, of which those of the window are samples.
+    assert 1 < found.figures["latency_samples"] / found.figures["errors"] <= 9 * 1.2
 
 
 def test_warm_up_is_detected_and_left_out(bench, places):
