@@ -30,6 +30,12 @@
 //
 //     return []<class S = NewUser>() { … return describe(field(&S::name, "name"), …); };
 //
+// A rule across members stands behind the description, with the member that its message is about. A
+// reader applies it once each member obeys its own rules:
+//
+//   KATANA_DESCRIBE_RULES(Booking, (ends, [](const Booking& b) { return b.starts < b.ends; },
+//                                   "a time after 'starts'"))
+//
 // Enumerators have names, too. Enumerators that are not described have none:
 //
 //   enum class Role { guest, admin };
@@ -49,13 +55,14 @@
 //   for_each_index<T>([](auto index) { if constexpr (field_of<T, index>.rules.secret) … });
 //   field_count<T>, field_of<T, index>, unknown_names<T>
 //   check(value, [](Bytes pointer, std::string words) { … })   every broken rule, with its place
+//   check_across(value, [](Bytes member, std::string words) { … })   only the rules across members
 //   enumerator_name(role), enumerator_from<Role>("admin"), for_each_enumerator<Role>(…)
 //
 // `field_of` and its members are constants. Parts that are not used cost nothing at run time.
 //
 // Owns       nothing: names are literals.
 // Thread     any.
-// Allocates  never; check() allocates the words of broken rules.
+// Allocates  never; check() and check_across() allocate the words of broken rules.
 // Fails      two members of one name, and rules that do not fit, do not compile.
 // Invariant  only described members are visited, in the order of the description. A description has
 //            at most described_members_max of them.
@@ -203,7 +210,56 @@ constexpr void for_each_field(T& value, Visit&& visit) {
       [&](const auto& field) { visit(field, value.*field.pointer); });
 }
 
+// ---- rules across members ----
+
+// A rule about several members of a described struct. KATANA_DESCRIBE_RULES makes it.
+template <class S>
+struct RuleAcross {
+  using Struct = S;            // struct whose members it compares
+  Bytes member;                // name of the member that the message is about
+  bool (*holds)(const S& of);  // false: the rule is broken
+  Bytes words;                 // follows "expected"
+};
+
+// A struct with rules across members. A derived struct has those of its base, unless it has own
+// ones.
+template <class T>
+concept RuledAcross = Described<T> && requires(const T* type) { katana_rules_across(type); };
+
+// Reports each rule across the members of `value` that it breaks. It calls report(member, words).
+// It does not look into structs inside `value`.
+template <Described T, class Report>
+void check_across(const T& value, Report&& report) {
+  if constexpr (RuledAcross<T>) {
+    static constexpr auto across = katana_rules_across(static_cast<const T*>(nullptr));
+    for (const auto& rule : across) {
+      if (!rule.holds(value)) report(rule.member, "expected " + std::string(rule.words));
+    }
+  }
+}
+
 namespace rules {
+
+// Called by KATANA_DESCRIBE_RULES. A member that is not described does not compile.
+template <class S, class M, class Holder>
+consteval RuleAcross<S> across(M Holder::* about, bool (*holds)(const S&), const char* words) {
+  static_assert(std::derived_from<S, Holder>);
+  Bytes member;
+  for_each_field<S>([&](const auto& field) {
+    if constexpr (std::same_as<MemberOf<decltype(field)>, M>) {
+      if (field.pointer == about) member = field.name;
+    }
+  });
+  if (member.data() == nullptr) throw "KATANA_DESCRIBE_RULES: a member that is not described";
+  if (Bytes(words).empty()) throw "KATANA_DESCRIBE_RULES: a rule without words";
+  return {member, holds, words};
+}
+// Called by KATANA_DESCRIBE_RULES.
+template <class S, std::same_as<RuleAcross<S>>... More>
+consteval std::array<RuleAcross<S>, 1 + sizeof...(More)> all_across(RuleAcross<S> first,
+                                                                    More... more) {
+  return {first, more...};
+}
 
 // A mark in front of the members: the treatment of names that are not in the description.
 struct Unknown {
@@ -384,6 +440,9 @@ void check_inside(const Rules<T>& rules, const T& value, std::string& pointer, R
     for_each_field(value, [&](const auto& field, const auto& member) {
       step_into(pointer, field.name, [&] { check_element(field.rules, member, pointer, report); });
     });
+    check_across(value, [&](Bytes member, std::string words) {
+      step_into(pointer, member, [&] { report(Bytes(pointer), std::move(words)); });
+    });
   } else if constexpr (DescribedVariant<T>) {
     std::visit(
         [&]<class A>(const A& alternative) {
@@ -460,6 +519,14 @@ inline constexpr auto described_names = []<std::size_t... index>(std::index_sequ
     return ::katana::rules::describe_derived<Struct, Base>(__VA_OPT__(                         \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__)))); \
   }
+// Rules across the members of a struct: `(member, holds, "words")…`. `holds` is a function or a
+// lambda without captures, a bool(const Struct&). "words" follow "expected", in a message about the
+// member. Use it behind the description, in the namespace of the struct.
+#define KATANA_DESCRIBE_RULES(Struct, ...)                                                    \
+  [[maybe_unused]] constexpr auto katana_rules_across(const Struct*) {                        \
+    return ::katana::rules::all_across<Struct>(                                               \
+        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_ACROSS, Struct, __VA_ARGS__))); \
+  }
 // Describes the enumerators, each as a name or `(name, "text")`. Use it in the enum's namespace.
 #define KATANA_DESCRIBE_ENUM(Enum, ...)                                                         \
   [[maybe_unused]] constexpr auto katana_enumerators(const Enum*) {                             \
@@ -481,6 +548,11 @@ inline constexpr auto described_names = []<std::size_t... index>(std::index_sequ
 #define KATANA_DETAIL_RULED_IN(...) KATANA_DETAIL_RULED_FIELD(__VA_ARGS__)
 #define KATANA_DETAIL_RULED_FIELD(Struct, member, ...) \
   ::katana::rules::field(&Struct::member, #member __VA_OPT__(, ) __VA_ARGS__)
+#define KATANA_DETAIL_ACROSS(Struct, entry) \
+  KATANA_DETAIL_ACROSS_IN(Struct, KATANA_DETAIL_STRIP entry)
+#define KATANA_DETAIL_ACROSS_IN(...) KATANA_DETAIL_ACROSS_RULE(__VA_ARGS__)
+#define KATANA_DETAIL_ACROSS_RULE(Struct, member, ...) \
+  ::katana::rules::across<Struct>(&Struct::member, __VA_ARGS__)
 #define KATANA_DETAIL_ENUMERATOR(Enum, entry)                                                   \
   KATANA_DETAIL_CHOOSE(KATANA_DETAIL_COMMA entry, KATANA_DETAIL_RENAMED, KATANA_DETAIL_PLAIN, ) \
   (Enum, entry)

@@ -283,6 +283,62 @@ TEST(Describe, a_derived_struct_has_the_members_of_its_base_first) {
   EXPECT_EQ(broken, (std::vector<std::string>{"/street", "/rooms"}));  // the rules of both
 }
 
+// Of two members each, and one that holds the other.
+struct Stay {
+  int from = 0;
+  int until = 0;
+  int guests = 1;
+  int beds = 1;
+};
+KATANA_DESCRIBE(Stay, from, (until, named("to"), at_most(99)), guests, beds)
+KATANA_DESCRIBE_RULES(Stay,
+                      (
+                          until, [](const Stay& s) { return s.from < s.until; },
+                          "a day after 'from'"),
+                      (guests, [](const Stay& s) { return s.guests <= s.beds; }, "a bed for each"))
+struct LongStay : Stay {
+  std::vector<Stay> parts = {};
+};
+KATANA_DESCRIBE_DERIVED(LongStay, Stay, parts)
+
+std::vector<std::string> broken_in(const LongStay& stay) {
+  std::vector<std::string> broken;
+  check(stay, [&](Bytes pointer, const std::string& words) {
+    broken.push_back(std::string(pointer) + " " + words);
+  });
+  return broken;
+}
+
+TEST(DescribeRules, across_members_name_one_of_them_and_hold_for_derived_and_inner_structs) {
+  LongStay stay;
+  stay.until = 2;
+  stay.parts = {{.from = 1, .until = 2, .guests = 1, .beds = 1}};
+  EXPECT_EQ(broken_in(stay), std::vector<std::string>{});
+  stay.from = 2;
+  stay.guests = 2;
+  stay.parts[0].from = 3;
+  EXPECT_EQ(broken_in(stay), (std::vector<std::string>{"/parts/0/to expected a day after 'from'",
+                                                       "/to expected a day after 'from'",
+                                                       "/guests expected a bed for each"}));
+}
+
+TEST(DescribeRules, about_no_described_member_or_without_words_do_not_compile) {
+  if (compiler().empty()) GTEST_SKIP() << "there is no compiler";
+  const auto ruled = [](const std::string& rule) {
+    return compile(
+               "#include \"katana/base/values/described.hpp\"\n"
+               "struct S { int a = 0, b = 0, c = 0; };\nKATANA_DESCRIBE(S, a, b)\n"
+               "KATANA_DESCRIBE_RULES(S, (" +
+               rule +
+               "))\nstatic_assert(katana_rules_across(static_cast<const S*>(nullptr)).size() == 1);"
+               "\n")
+        .good;
+  };
+  EXPECT_TRUE(ruled("b, [](const S& s) { return s.a < s.b; }, \"more\""));
+  EXPECT_FALSE(ruled("c, [](const S& s) { return s.a < s.b; }, \"more\""));
+  EXPECT_FALSE(ruled("b, [](const S& s) { return s.a < s.b; }, \"\""));
+}
+
 TEST(DescribeEnum, names_what_it_describes_and_nothing_else) {
   EXPECT_EQ(enumerator_name(Role::guest), "guest");
   EXPECT_EQ(enumerator_name(Role::admin), "administrator");

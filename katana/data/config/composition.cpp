@@ -18,6 +18,13 @@ void locate_composed(void* value, void** places) {
   for (const auto& group : composed.groups) *places++ = group.get();
 }
 
+// The rules across the members of the program's own settings.
+void check_composed(const void* value, Told tell) {
+  const Composition::Value& composed = *static_cast<const Composition::Value*>(value);
+  if (composed.base->check_across == nullptr) return;
+  composed.base->check_across(composed.value.get(), tell);
+}
+
 // The group that holds the last key of "a.b.c"; null: the shape has none.
 Shape* holder_of(Shape& root, Bytes path) {
   Shape* at = &root;
@@ -38,7 +45,10 @@ Composition::Composition(const Type& base, MakeValue maker, Additions additions)
   for (const AddedGroup& added : additions_.groups) {
     members_.push_back({.name = added.name, .help = added.help, .type = added.type, .said = {}});
   }
-  group_ = {.members = members_, .unknown = base.group->unknown, .locate = &locate_composed};
+  group_ = {.members = members_,
+            .unknown = base.group->unknown,
+            .locate = &locate_composed,
+            .check_across = &check_composed};
 }
 
 Result<void> Composition::check() const {

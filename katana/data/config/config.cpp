@@ -17,6 +17,7 @@ class Merging {
 
   Reloaded found = {};
   Origins origins = {};
+  Problems problems = {};  // rules across members that the merged value breaks
 
  private:
   void merge_member(const Member& member, void* value, const void* fresh, bool reloadable,
@@ -67,6 +68,14 @@ void Merging::merge(const Group& group, void* value, const void* fresh, bool rel
                  secret || member.said.secret);
     path_.resize(size);
   }
+  if (group.check_across == nullptr) return;
+  auto tell = [&](Bytes member, Bytes words) {
+    const std::string path = (path_.empty() ? "" : path_ + ".") + std::string(member);
+    const auto origin = fresh_origins_.find(path);
+    problems.add(origin == fresh_origins_.end() ? Origin() : origin->second, path,
+                 std::string(words) + ", with the values that need a restart as they are");
+  };
+  group.check_across(value, Told(tell));
 }
 
 void Merging::merge_member(const Member& member, void* value, const void* fresh, bool reloadable,
@@ -152,7 +161,9 @@ Result<Reloaded> AnyConfig::reload() {
   merged->value = composition_->make(&old->value);
   Merging merging((*fresh)->origins, old->origins);
   merging.merge(composition_->group(), &merged->value, &(*fresh)->value, false, false);
-  if (auto checked = check(*merged); !checked) {
+  auto checked = check(*merged);
+  if (!merging.problems.empty()) checked = std::unexpected(merging.problems.error());
+  if (!checked) {
     return std::unexpected(checked.error().within("the configuration was not reloaded"));
   }
   merged->origins = std::move(merging.origins);

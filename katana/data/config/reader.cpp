@@ -121,6 +121,17 @@ void read_value(Reading& reading, const Node* node, const Type& type, void* valu
   check_rules(reading, node != nullptr ? *node : Node(), type, value, said);
 }
 
+// The rules across members, of a group whose members obey their own rules.
+void check_across(Reading& reading, const Node* node, const Group& group, const void* value) {
+  if (group.check_across == nullptr) return;
+  auto tell = [&](Bytes member, Bytes words) {
+    const Step step(reading, member, ".", false);
+    const Node* const given = node != nullptr ? node->find(member) : nullptr;
+    reading.problem(given != nullptr ? *given : Node(), words);
+  };
+  group.check_across(value, Told(tell));
+}
+
 void tell_unknown_keys(Reading& reading, const Node& node, const Shape& shape) {
   for (std::size_t index = 0; index < node.keys.size(); ++index) {
     if (shape.find(node.keys[index]) != nullptr) continue;
@@ -152,6 +163,7 @@ void read_group(Reading& reading, const Node* node, const Group& group, void* va
     return;
   }
   const Origin outer = std::exchange(reading.around, node != nullptr ? node->origin : Origin());
+  const std::size_t before = reading.problems.count();
   const Places places(group, value);
   for (std::size_t index = 0; index < group.members.size(); ++index) {
     const Member& member = group.members[index];
@@ -160,6 +172,7 @@ void read_group(Reading& reading, const Node* node, const Group& group, void* va
                places[index], member.said, shape.members[index]);
   }
   reading.around = outer;
+  if (reading.problems.count() == before) check_across(reading, node, group, value);
   if (node != nullptr && group.unknown != UnknownNames::ignore) {
     tell_unknown_keys(reading, *node, shape);
   }

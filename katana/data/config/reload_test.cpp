@@ -65,6 +65,49 @@ TEST_F(ReloadTest, the_programs_own_check_judges_what_would_be_in_force) {
   EXPECT_EQ(config->get()->log.sample, 1);
 }
 
+struct Band {
+  int low = 1;
+  int high = 5;
+};
+KATANA_DESCRIBE(Band, low, (high, reloadable))
+KATANA_DESCRIBE_RULES(Band, (high, [](const Band& b) { return b.low <= b.high; }, "at least 'low'"))
+struct Radio {
+  Band band;
+  std::vector<Band> others;
+};
+KATANA_DESCRIBE(Radio, band, others)
+
+TEST_F(ReloadTest, a_rule_across_members_is_applied_at_the_start_and_to_what_would_be_in_force) {
+  write("band: {low: 6}\nothers: [{low: 2}, {low: 3, high: 2}]\n");
+  const auto refused = Config<Radio>::load(sources);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().describe().find("band.high: expected at least 'low'"), Bytes::npos)
+      << refused.error().describe();
+  EXPECT_NE(refused.error().describe().find(":2: others[1].high: expected at least 'low'"),
+            Bytes::npos)
+      << refused.error().describe();
+  write("band: {low: 3, high: 4}\n");
+  auto config = Config<Radio>::load(sources);
+  ASSERT_TRUE(config) << config.error().describe();
+  write("band: {low: 2, high: 2}\n");  // fits alone, but `low` stays 3
+  const auto reloaded = config->reload();
+  ASSERT_FALSE(reloaded);
+  EXPECT_NE(reloaded.error().describe().find(":1: band.high: expected at least 'low', with"),
+            Bytes::npos)
+      << reloaded.error().describe();
+  EXPECT_EQ(config->get()->band.high, 4);
+  write("band: {low: 2, high: 3}\n");
+  EXPECT_TRUE(config->reload());
+}
+
+TEST_F(ReloadTest, a_rule_across_the_members_at_the_top_is_applied) {
+  write("low: 6\n");
+  const auto refused = Config<Band>::load(sources);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().describe().find("high: expected at least 'low'"), Bytes::npos)
+      << refused.error().describe();
+}
+
 TEST_F(ReloadTest, what_has_not_changed_is_not_reported_though_its_line_has) {
   auto config = loaded("log: {json: true}\n");
   write("# one line more\nlog: {json: true}\n");

@@ -97,6 +97,22 @@ class Visitor {
   void (*call_)(void* called, Bytes key, void* element);
 };
 
+// A function that is called with the name of a member and the words of its mistake. It refers to a
+// function object that outlives the call.
+class Told {
+ public:
+  template <class F>
+  explicit Told(F& f) noexcept
+      : f_(&f), call_([](void* called, Bytes member, Bytes words) {
+          (*static_cast<F*>(called))(member, words);
+        }) {}
+  void operator()(Bytes member, Bytes words) const { call_(f_, member, words); }
+
+ private:
+  void* f_;
+  void (*call_)(void* called, Bytes member, Bytes words);
+};
+
 // A list, a dictionary or an optional.
 struct Container {
   const Type& (*element)();  // the type of its elements
@@ -116,6 +132,9 @@ struct Group {
   UnknownNames unknown;             // treatment of a key that is no member
   // Writes the address of each member of `value`.
   void (*locate)(void* value, void** places);
+  // Calls `tell` with the name of a member and the words for each rule across members that `value`
+  // breaks. Null: there is none.
+  void (*check_across)(const void* value, Told tell) = nullptr;
 };
 
 // The table of a type, for the reader, the printer and the schema.
@@ -204,10 +223,23 @@ void locate(void* value, void** places) noexcept {
 }
 
 template <Described T>
+void tell_across(const void* value, Told tell) {
+  katana::check_across(*static_cast<const T*>(value),
+                       [&](Bytes member, const std::string& words) { tell(member, words); });
+}
+template <Described T>
+constexpr auto across_of() noexcept -> void (*)(const void*, Told) {
+  if constexpr (RuledAcross<T>) return &tell_across<T>;
+  return nullptr;
+}
+
+template <Described T>
 inline constexpr auto rows_for = rows_of(description_of<T>.fields);
 template <Described T>
-inline constexpr Group group_for{
-    .members = rows_for<T>, .unknown = unknown_names<T>, .locate = &locate<T>};
+inline constexpr Group group_for{.members = rows_for<T>,
+                                 .unknown = unknown_names<T>,
+                                 .locate = &locate<T>,
+                                 .check_across = across_of<T>()};
 
 // ---- rules and copies ----
 

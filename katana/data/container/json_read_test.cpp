@@ -439,6 +439,40 @@ TEST(JsonRead, a_rule_may_read_json_itself) {
   EXPECT_EQ(read_good<Nested>(R"({"a":1,"b":2})").b, 2);
 }
 
+struct Stay {
+  int starts = 0;
+  int ends = 9;
+};
+KATANA_DESCRIBE(Stay, (starts, at_least(0)), (ends, defaulted))
+KATANA_DESCRIBE_RULES(Stay,
+                      (ends, [](const Stay& s) { return s.starts < s.ends; }, "more than 'starts'"))
+struct Stays {
+  std::vector<Stay> stays;
+};
+KATANA_DESCRIBE(Stays, stays)
+
+TEST(JsonRead, a_rule_across_members_is_told_of_the_member_that_it_names) {
+  EXPECT_TRUE(read_json<Stays>(R"({"stays":[{"ends":2,"starts":1},{"starts":8}]})"));
+  Stays stays;
+  Findings findings;
+  EXPECT_FALSE(
+      read_json(R"({"stays":[{"ends":2,"starts":2},{"starts":1},{"starts":9}]})", stays, findings));
+  ASSERT_EQ(findings.list().size(), 2u);
+  EXPECT_EQ(findings.list()[0].pointer, "/stays/0/ends");
+  EXPECT_EQ(findings.list()[0].words, "expected more than 'starts'");
+  EXPECT_EQ(findings.list()[1].pointer, "/stays/2/ends");
+}
+
+TEST(JsonRead, a_rule_across_members_is_applied_once_each_member_is_right) {
+  Stay stay;
+  for (const char* const wrong : {R"({"starts":-1,"ends":-2})", R"({"ends":-1})"}) {
+    Findings findings;
+    EXPECT_FALSE(read_json(wrong, stay, findings)) << wrong;
+    ASSERT_EQ(findings.list().size(), 1u) << wrong;
+    EXPECT_EQ(findings.list()[0].pointer, "/starts") << wrong;
+  }
+}
+
 TEST(JsonRead, a_result_has_the_findings_as_its_message) {
   EXPECT_EQ(read_json<int>("1"), 1);
   const Result<int> refused = read_json<int>("\"1\"");

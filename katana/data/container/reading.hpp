@@ -368,6 +368,15 @@ struct UnknownMembers {
   }
 };
 
+template <RuledAcross T>
+Outcome check_rules_across(const T& value, const Place& place, Reading& reading) {
+  Outcome all = Outcome::good;
+  check_across(value, [&](Bytes member, std::string words) {
+    all = reading.report({.outer = &place, .name = member, .is_named = true}, std::move(words));
+  });
+  return all;
+}
+
 template <class Node, class T, class Others = UnknownMembers>
 Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading,
                     Others others = {}) {
@@ -396,7 +405,11 @@ Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading,
   const bool complete = [&]<std::size_t... index>(std::index_sequence<index...>) {
     return ((!required_names<T>[index] || seen[index]) && ...);
   }(std::make_index_sequence<field_count<T>>());
-  return complete ? all : report_missing<T>(seen, place, reading);
+  if (!complete) return report_missing<T>(seen, place, reading);
+  if constexpr (RuledAcross<T>) {
+    if (all == Outcome::good) all = check_rules_across(value, place, reading);
+  }
+  return all;
 }
 
 // ---- variants ----
