@@ -1,4 +1,5 @@
-// Rows that must exist: database::found() returns an Error that is 404 for clients.
+// Rows that must exist, and values that must be free. For clients the Error of database::found() is
+// 404, and that of database::not_taken() is 409.
 //
 // Links      stores/database
 #pragma once

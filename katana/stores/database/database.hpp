@@ -111,7 +111,7 @@ Task<R> run_savepoint(const Nestable& outer, void* body, Task<R> (*call)(void*, 
   auto savepoint = co_await outer.savepoint();
   if (!savepoint) co_return std::unexpected(savepoint.error());
   R result = co_await call(body, *savepoint);
-  if (!result) {
+  if (!result || is_refusal(result)) {
     const Result<std::int64_t> undone = co_await savepoint->rollback();
     if (!undone) co_return std::unexpected(undone.error());
     co_return result;
@@ -157,8 +157,8 @@ auto transact(Database& database, Body& body, TransactionOptions options = {}) {
 }
 
 // Runs the body in a savepoint, within a transaction or a savepoint, which outlives the call. Keeps
-// the savepoint if the body's Result has a value, and otherwise undoes it alone. The body runs
-// once.
+// the savepoint if the body's Result has a value, and otherwise undoes it alone. A Reply with a
+// status of 400 or above undoes it, too, and is returned. The body runs once.
 template <class Body>
 auto transact(const Nestable& outer, Body& body) {
   using R = typename detail::ResultOf<std::invoke_result_t<Body&, Savepoint&>>::Type;

@@ -1,12 +1,16 @@
 // found(): the row that has to be there, or an Error that a handler answers with 404.
+// not_taken(): the result of a statement. If a value is taken: an Error that is answered with 409.
 //
 //   KATANA_CO_TRY(Article article,
 //                 database::found(co_await db->query_one<Article>("SELECT …", slug), "article"));
+//   KATANA_CO_TRY_DONE(database::not_taken(co_await db->execute("INSERT …", name, email)));
 //
 // Owns       the row.
 // Thread     any.
-// Allocates  the message, if there is no row.
-// Fails      as the statement does; Code::not_found with "There is no such article." without a row.
+// Allocates  the message of an Error.
+// Fails      as the statement does; Code::not_found with "There is no such article." without a row;
+//            Code::already_exists with "email has already been taken." for a broken unique
+//            constraint or primary key.
 #pragma once
 
 #include <expected>
@@ -19,6 +23,12 @@
 #include "katana/stores/database/error.hpp"
 
 namespace katana::database {
+namespace detail {
+
+// The same, with a message about a value that is taken.
+katana::Error taken_error(Error error);
+
+}  // namespace detail
 
 // `what` is the name that clients use for it.
 template <class Row>
@@ -26,6 +36,13 @@ katana::Result<Row> found(Result<std::optional<Row>> row, std::string_view what)
   if (!row) return std::unexpected<katana::Error>(std::move(row).error());
   if (*row) return **std::move(row);
   return fail(Code::not_found, "There is no such " + std::string(what) + ".");
+}
+
+// The message has the names of the columns. Their table is not shown.
+template <class T>
+katana::Result<T> not_taken(Result<T> done) {
+  if (done) return *std::move(done);
+  return std::unexpected<katana::Error>(detail::taken_error(std::move(done).error()));
 }
 
 }  // namespace katana::database

@@ -5,6 +5,8 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace katana::database {
 namespace {
@@ -29,6 +31,33 @@ TEST(Found, passes_the_error_of_the_statement_on) {
   ASSERT_FALSE(row);
   EXPECT_EQ(row.error().code(), Code::unavailable);
   EXPECT_NE(row.error().describe().find("locked"), std::string::npos);
+}
+
+katana::Error taken(Constraint constraint, std::string_view which) {
+  Result<int> broken = std::unexpected(Error::violated(constraint, which, "INSERT INTO users"));
+  return not_taken(std::move(broken)).error();
+}
+
+TEST(NotTaken, gives_the_result_of_a_statement_that_was_done) {
+  EXPECT_EQ(not_taken(Result<int>(3)), 3);
+}
+
+TEST(NotTaken, a_taken_value_is_an_error_with_its_columns_that_handlers_answer_with_409) {
+  for (const auto& [which, words] :
+       {std::pair("users.email", "email has already been taken."),
+        std::pair("shop.users.email, name", "email, name has already been taken."),
+        std::pair("", "The value has already been taken.")}) {
+    const katana::Error error = taken(Constraint::unique, which);
+    EXPECT_EQ(error.code(), Code::already_exists);
+    EXPECT_EQ(error.message(), words);
+  }
+  EXPECT_EQ(taken(Constraint::primary_key, "users.id").message(), "id has already been taken.");
+}
+
+TEST(NotTaken, passes_another_error_of_the_statement_on) {
+  const katana::Error error = taken(Constraint::foreign_key, "users.team");
+  EXPECT_EQ(error.code(), Code::invalid_argument);
+  EXPECT_EQ(error.message(), "a foreign key constraint is violated");
 }
 
 }  // namespace

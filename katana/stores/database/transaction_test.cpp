@@ -99,6 +99,26 @@ TEST_F(TransactionTest, a_refusal_that_is_returned_as_a_value_rolls_back) {
   EXPECT_THAT(ended, ElementsAre(Order::commit, Order::rollback, Order::rollback));
 }
 
+TEST_F(TransactionTest, a_refusal_behind_a_savepoint_undoes_it_and_is_returned) {
+  std::vector<Order> ended;
+  script_.answer = [&](const Script::Call& call) -> Script::Reply {
+    if (call.order == Order::release || call.order == Order::undo) ended.push_back(call.order);
+    return {};
+  };
+  unsigned code = 0;
+  auto part = [&](Savepoint&) -> Task<Result<Outcome>> { co_return Outcome{code}; };
+  auto body = [&](Transaction& transaction) -> Task<Result<Outcome>> {
+    for (const unsigned wanted : {399u, 400u, 409u}) {
+      code = wanted;
+      const auto done = co_await transact(transaction, part);
+      EXPECT_TRUE(done && done->code == wanted);
+    }
+    co_return Outcome{200};
+  };
+  EXPECT_TRUE(run(transact(database_, body)));
+  EXPECT_THAT(ended, ElementsAre(Order::release, Order::undo, Order::undo));
+}
+
 TEST_F(TransactionTest, pauses_between_attempts_grow_up_to_their_bound) {
   const TransactionOptions options{
       .attempts_max = 60, .backoff_min = milliseconds(8), .backoff_max = milliseconds(128)};
