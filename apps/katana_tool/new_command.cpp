@@ -138,8 +138,11 @@ Result<int> write_project(const NewFlags& flags) {
     if (!written) return std::unexpected(written.error());
     ++count;
   }
-  fmt::print("{}: {} files. Next:\n  cd {}\n  make run\n  make test\n", folder.string(), count,
-             folder.string());
+  fmt::print("{}: {} files. Next:\n  cd {}\n", folder.string(), count, folder.string());
+  if (values.choices.contains("postgres")) {
+    fmt::print("  createuser {0} && createdb --owner={0} {0}   # as a role that may\n", flags.name);
+  }
+  fmt::print("  make run\n  make test\n");
   return 0;
 }
 

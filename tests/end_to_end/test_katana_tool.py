@@ -143,8 +143,12 @@ def test_names_of_targets_of_cmake_are_refused(tmp_path):
 
 
 def test_a_project_for_postgresql_has_sqlite_for_its_tests_and_a_migration_for_each(tmp_path):
-    assert run("new", "shop", "--database", "postgres", cwd=tmp_path).returncode == 0
+    made = run("new", "shop", "--database", "postgres", cwd=tmp_path)
+    assert made.returncode == 0
+    assert "  createuser shop && createdb --owner=shop shop " in made.stdout, "the step before the first make run"
     home = tmp_path / "shop"
+    assert "TemporaryPostgres database(options().migrations);" in (home / "tests/app_test.cpp").read_text()
+    assert "testing_application testing_postgres)" in (home / "CMakeLists.txt").read_text()
     assert "made.database = {app::postgres(), app::sqlite()};" in (home / "src/app.cpp").read_text()
     assert "url: postgresql://shop@localhost/shop" in (home / "shop.yaml").read_text()
     assert "COMPONENTS application_sqlite application_postgres OPTIONAL" in (home / "CMakeLists.txt").read_text()
