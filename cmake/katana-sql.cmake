@@ -77,6 +77,9 @@ function(katana_check_sql target)
   add_custom_target(${target}_sql ALL DEPENDS ${base}.stamp)
 
   # A build of the target alone checks it, too. The one above also notices a change of the migrations or of the lock alone.
+  if(TARGET katana_sql_checker AND NOT KATANA_SQL_CHECKS)
+    return()
+  endif()
   get_target_property(type ${target} TYPE)
   if(type MATCHES "^(EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY|MODULE_LIBRARY)$")
     add_custom_command(TARGET ${target} POST_BUILD

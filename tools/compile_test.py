@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Tests of tools/compile, on small folders for ninja: its output, its arguments for ninja, and its end."""
 
+import json
 import os
 import pty
 import shutil
@@ -124,6 +125,17 @@ class CompileTest(unittest.TestCase):
         self.assertFalse((self.folder / "CMakeFiles/m1.dir/o").exists())
         self.steps("true", "true")
         self.assertIn("1 of 1 steps", self.build().stdout)  # the finished step is kept
+
+
+class PresetsTest(unittest.TestCase):
+    """`make run` and `make test` share build/release: the second configures what the first did."""
+
+    def test_release_sets_again_what_run_sets(self):
+        presets = json.loads((COMPILE.parent.parent / "CMakePresets.json").read_text())["configurePresets"]
+        variables = {preset["name"]: preset["cacheVariables"] for preset in presets}
+        for name, value in variables["run"].items():
+            if value is not None:
+                self.assertIn(name, variables["release"], "after `make run` the release build would keep it")
 
 
 if __name__ == "__main__":
