@@ -3,8 +3,8 @@
 //   GET /operations/profile?seconds=10&hertz=99&kind=cpu&format=pprof
 //
 //   seconds   1 to profile.seconds_max, or 10; the reply comes when they are over
-//   hertz     1 to profile.hertz_max, or 99: samples for each second of CPU time of a thread; of
-//             kind waiting 10: samples in a second of each coroutine
+//   hertz     1 to profile.hertz_max: samples for each second of CPU time of a thread, or of each
+//             waiting coroutine. The default is 99, of waiting 10
 //   kind      cpu, or waiting: where coroutines wait
 //   format    pprof (for `go tool pprof` and `katana profile`), folded (a line for each stack),
 //             html (a flame graph)
@@ -14,8 +14,8 @@
 // Thread     add_to() one, before the program serves. Requests come on any reactor.
 // Allocates  during a profile.
 // Fails      400 that names the parameter and its bounds. 405 for HEAD. 403 for a page of another
-//            site, without a token. 409 with the end time while another
-//            profile of the kind is being made. 503 where the kernel refuses timers, and after drain().
+//            site, without a token. 409 with the end time while another profile of the kind is
+//            being made. 503 where the kernel refuses timers, and after drain().
 // Invariant  a client that leaves ends its profile. The page must outlive the service.
 #pragma once
 

@@ -8,8 +8,8 @@
 // Allocates  never.
 // Fails      StartedTask: those of the threads after the first 256 are left out.
 // Invariant  a task that is suspended has a state; one that has not begun or is over has none. A
-//            task that runs may have that of its last wait: a walk that runs as a message of the
-//            same executor never meets it.
+//            task that runs may have that of its last wait. A walk is a message of the same
+//            executor, and never meets a task that runs.
 #pragma once
 
 #include <coroutine>
@@ -110,12 +110,12 @@ class TaskState {
 
 namespace detail {
 
-// Of `co_await task`: the awaited object is the state of that task.
+// The kind of `co_await task`: the awaited object is the state of that task.
 inline constexpr AwaitKind awaits_task{{}, [](const void* awaited, TaskVisitor& visitor) {
                                          visitor.visit(*static_cast<const TaskState*>(awaited));
                                        }};
 
-// What `co_await awaitable` in a Task becomes: the awaiter, which notes the wait if it suspends.
+// The awaiter of `co_await awaitable` in a Task. It notes the wait if it suspends.
 // Awaiter: a type, or a reference to one, which g++ 12 would copy if it were returned as such.
 template <class Awaiter>
 struct NotedAwaiter {

@@ -19,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <utility>
 
 namespace katana {
 
@@ -157,6 +158,7 @@ class ThreadLists {
   static WalkedList<T>* own() noexcept {
     if (own_ != nullptr) [[likely]]
       return own_;
+    if (std::exchange(has_asked_, true)) return nullptr;
     const std::size_t place = taken_.fetch_add(1, std::memory_order_relaxed);
     return place < threads_max ? own_ = &lists_[place] : nullptr;
   }
@@ -167,6 +169,7 @@ class ThreadLists {
   inline static constinit std::array<WalkedList<T>, threads_max> lists_{};
   inline static constinit std::atomic<std::size_t> taken_{0};
   inline static constinit thread_local WalkedList<T>* own_ = nullptr;
+  inline static constinit thread_local bool has_asked_ = false;
 };
 
 }  // namespace katana

@@ -12,14 +12,17 @@
 #include <thread>
 #include <vector>
 
+#include "katana/base/coroutine/synchronization.hpp"
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/http_server.hpp"
 #include "katana/http/server/live_connections.hpp"
+#include "katana/http/server/live_coroutines.hpp"
 #include "katana/http/server/live_requests.hpp"
 #include "katana/http/server/observability.hpp"
 #include "katana/http/server/reactor_probe.hpp"
 #include "katana/http/server/request_telemetry.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/net/reactor/task_scope.hpp"
 #include "katana/net/reactor/timeout.hpp"
 
 namespace katana::server {
@@ -311,6 +314,67 @@ TEST_F(LiveTest, the_connections_of_a_client_are_closed_and_those_of_others_stay
     EXPECT_EQ(closed("::FFFF:127.0.0.1"), 1u) << "compared by value";
     EXPECT_EQ(here.receive_until(""), "");
     EXPECT_THAT(Client(port).ask("/hello"), HasSubstr("hello there"));
+  });
+}
+
+Task<void> wait_below(AsyncEvent& event, int depth) {
+  if (depth == 0) {
+    co_await event.wait();
+  } else {
+    co_await wait_below(event, depth - 1);
+  }
+}
+
+TEST_F(LiveTest, coroutines_are_read_in_slices_and_each_is_in_one) {
+  constexpr std::size_t count = 3 * LiveCoroutines::slice_max + 5;
+  AsyncEvent never_set;
+  net::TaskScope scope;
+  router.get("/spawn", [&] {
+    for (std::size_t number = 0; number < count; ++number) {
+      EXPECT_TRUE(scope.spawn(wait_below(never_set, 1)));
+    }
+    return Reply(204);
+  });
+  router.get("/end", [&] {
+    scope.cancel();
+    return Reply(204);
+  });
+  serve([&](std::uint16_t port) {
+    Client client(port);
+    client.ask("/spawn");
+    const auto all = walked(std::make_shared<LiveCoroutines>(LiveCoroutineFilter{}));
+    EXPECT_EQ(all->matched(), count);
+    EXPECT_EQ(all->heap().size(), 100u) << "the limit";
+    for (const LiveCoroutine& each : all->heap()) {
+      ASSERT_EQ(each.frames.size(), 2u);
+      EXPECT_EQ(*each.route, "GET /spawn");
+    }
+    const auto none = walked(std::make_shared<LiveCoroutines>(LiveCoroutineFilter{.route = "/x"}));
+    EXPECT_EQ(none->matched(), 0u);
+    client.ask("/end");
+    const auto left = walked(std::make_shared<LiveCoroutines>(LiveCoroutineFilter{}));
+    EXPECT_EQ(left->matched(), 0u) << "a task that is destroyed leaves the list";
+  });
+}
+
+TEST_F(LiveTest, a_coroutine_has_a_bounded_number_of_frames) {
+  AsyncEvent never_set;
+  net::TaskScope scope;
+  router.get("/deep", [&] {
+    EXPECT_TRUE(scope.spawn(wait_below(never_set, 3 * LiveCoroutines::frames_max)));
+    return Reply(204);
+  });
+  router.get("/end", [&] {
+    scope.cancel();
+    return Reply(204);
+  });
+  serve([&](std::uint16_t port) {
+    Client client(port);
+    client.ask("/deep");
+    const auto walk = walked(std::make_shared<LiveCoroutines>(LiveCoroutineFilter{}));
+    ASSERT_EQ(walk->heap().size(), 1u);
+    EXPECT_EQ(walk->heap()[0].frames.size(), LiveCoroutines::frames_max);
+    client.ask("/end");
   });
 }
 

@@ -32,9 +32,9 @@ inline constexpr std::uint32_t ring_setup_flags =
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_R_DISABLED |
     IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
 
-// How long start() waits for memory. The kernel gives back the memory of rings that have ended
-// later, in work of its own, and it may refuse before it takes memory back from its file cache. A
-// program that starts while its predecessor ends would otherwise fail at random.
+// The longest time that start() waits for memory. The kernel gives back the memory of a ring some
+// time after its end. It may also refuse before it takes memory back from its file cache. A program
+// that starts while its predecessor ends would otherwise fail at random.
 inline constexpr Duration memory_wait_max = seconds(2);
 
 // Calls `make` until it returns something else than -ENOMEM or memory_wait_max is over. Calls
