@@ -118,6 +118,8 @@ Task<Result<bool>> DatabaseSessionStore::compare_and_set(SessionWrite write) {
 
 Task<Result<void>> DatabaseSessionStore::touch(SessionKey key, std::int64_t version,
                                                std::int64_t seen_s, std::int64_t expires_s) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
   const std::string id = key_text(key);
   const database::Result<std::int64_t> changed = co_await database_.execute(
       "UPDATE katana_sessions SET seen_s = $3, expires_s = $4 WHERE id_hash = $1 AND version = $2 "
@@ -128,6 +130,8 @@ Task<Result<void>> DatabaseSessionStore::touch(SessionKey key, std::int64_t vers
 }
 
 Task<Result<void>> DatabaseSessionStore::remove(SessionKey key) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
   const std::string id = key_text(key);
   const database::Result<std::int64_t> gone =
       co_await database_.execute("DELETE FROM katana_sessions WHERE id_hash = $1", id);
@@ -151,6 +155,8 @@ Task<Result<std::int64_t>> DatabaseSessionStore::remove_all(std::string issuer,
 // kept session exists. If no row was removed, a second statement finds the reason.
 Task<Result<std::optional<std::int64_t>>> DatabaseSessionStore::remove_others(
     std::string issuer, std::string principal, SessionKey kept, std::int64_t version) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
   const std::string owner = owner_text(issuer, principal);
   if (owner.empty()) co_return std::nullopt;
   const std::string but = key_text(kept);
@@ -179,8 +185,8 @@ Task<Result<std::int64_t>> DatabaseSessionStore::remove_expired(std::int64_t now
   co_return *gone;
 }
 
-// One new session in each minute removes expired rows for all. After an error the next one tries
-// again.
+// One new session in each minute removes expired rows for all. After an error that of the next
+// minute tries again.
 Task<void> DatabaseSessionStore::remove_some_expired(std::int64_t now_s) {
   std::int64_t before = expired_removed_s_.load(std::memory_order_relaxed);
   if (now_s - before < removal_period_s ||
