@@ -181,8 +181,8 @@ Task<Result<std::int64_t>> DatabaseStore::remove_expired() {
   co_return *gone;
 }
 
-// One claim in each minute removes expired rows for all claims. After an error the next one tries
-// again.
+// One claim in each minute removes expired rows for all claims. After an error that of the next
+// minute tries again.
 Task<void> DatabaseStore::remove_some_expired() {
   const std::int64_t now = wall_clock_s();
   std::int64_t before = expired_removed_s_.load(std::memory_order_relaxed);

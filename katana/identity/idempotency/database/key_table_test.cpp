@@ -45,6 +45,123 @@ TEST(KeysInSqlite, are_in_a_table_that_migrations_may_make) {
   EXPECT_TRUE(loop.run(store.claim(suite_claim("a", 1), seconds(1))));
 }
 
+// A store on a new database, and statements on its table.
+class KeyTable : public ::testing::Test {
+ protected:
+  template <class T>
+  T run(Task<T> task) {
+    return loop_.run(std::move(task));
+  }
+  Result<Claimed> claim(std::string_view key, std::int64_t token, DatabaseStore& by) {
+    return run(by.claim(suite_claim(key, token), seconds(1000)));
+  }
+  std::int64_t ask(database::SqlFor<> sql) {
+    const auto found = run(ask_for(sql));
+    EXPECT_TRUE(found && *found);
+    return found && *found ? **found : -1;
+  }
+  void change(database::SqlFor<> sql) { EXPECT_TRUE(run(do_change(sql))); }
+  std::int64_t rows() { return ask("SELECT count(*) FROM katana_idempotency"); }
+  void add_expired_rows(std::int64_t count) { EXPECT_TRUE(run(insert_rows(count))); }
+
+  testing::TemporaryDatabase database_;
+  DatabaseStore store_{database_.database()};
+  thread::Loop loop_;
+
+ private:
+  Task<database::Result<std::optional<std::int64_t>>> ask_for(database::SqlFor<> sql) {
+    co_return co_await database_->query_one<std::int64_t>(sql);
+  }
+  Task<database::Result<std::int64_t>> do_change(database::SqlFor<> sql) {
+    co_return co_await database_->execute(sql);
+  }
+  Task<database::Result<std::int64_t>> insert_rows(std::int64_t count) {
+    co_return co_await database_->execute(
+        "INSERT INTO katana_idempotency (key_hash, fingerprint, token, reply, until_s) "
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) "
+        "SELECT 'row' || i, '', 0, '', 1000 FROM n",
+        count);
+  }
+};
+
+TEST_F(KeyTable, of_a_database_that_fails_makes_every_call_unavailable) {
+  const auto expect_errors = [this] {
+    const auto expect_error = [](const auto& result) {
+      ASSERT_FALSE(result);
+      EXPECT_EQ(result.error().code(), Code::unavailable);
+    };
+    expect_error(claim("a", 1, store_));
+    expect_error(run(store_.keep(suite_claim("a", 1), "reply", seconds(1))));
+    expect_error(run(store_.release(suite_claim("a", 1))));
+    expect_error(run(store_.remove_expired()));
+  };
+  database_.faults().unavailable();
+  expect_errors();  // the table cannot be made
+  database_.faults().heal();
+  EXPECT_TRUE(claim("a", 1, store_));
+  database_.faults().unavailable();
+  expect_errors();
+}
+
+TEST_F(KeyTable, is_made_once) {
+  EXPECT_TRUE(claim("a", 1, store_));
+  change("DROP TABLE katana_idempotency");
+  EXPECT_FALSE(claim("a", 1, store_));
+}
+
+TEST_F(KeyTable, has_rows_that_are_not_its_own_named_as_such) {
+  EXPECT_TRUE(claim("a", 1, store_));
+  const auto expect_refusal = [this] {
+    const auto refused = claim("a", 2, store_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::data_loss);
+  };
+  change("UPDATE katana_idempotency SET fingerprint = '!', reply = ''");
+  expect_refusal();
+  change("UPDATE katana_idempotency SET fingerprint = 'AAAA'");
+  expect_refusal();
+  change("UPDATE katana_idempotency SET fingerprint = ''");
+  expect_refusal();
+  EXPECT_TRUE(claim("b", 1, store_));
+  change("UPDATE katana_idempotency SET reply = '!'");
+  const auto refused = claim("b", 2, store_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::data_loss);
+}
+
+TEST_F(KeyTable, keeps_a_claim_no_shorter_than_its_lease) {
+  const auto now_s = std::chrono::duration_cast<std::chrono::seconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
+  EXPECT_TRUE(claim("a", 1, store_));
+  EXPECT_GE(ask("SELECT until_s FROM katana_idempotency"), now_s + 1000);
+  EXPECT_TRUE(run(store_.keep(suite_claim("a", 1), "reply", nanoseconds(1))));
+  EXPECT_GE(ask("SELECT until_s FROM katana_idempotency"), now_s + 1);
+}
+
+TEST_F(KeyTable, loses_at_most_2000_expired_rows_to_a_claim_and_once_a_minute) {
+  EXPECT_EQ(run(store_.remove_expired()), 0);  // the table is there
+  add_expired_rows(3100);
+  EXPECT_TRUE(claim("a", 1, store_));
+  EXPECT_EQ(rows(), 3100 - 2000 + 1);
+  EXPECT_TRUE(claim("b", 1, store_));
+  EXPECT_EQ(rows(), 1102) << "not yet again";
+  DatabaseStore other(database_.database());
+  EXPECT_EQ(run(other.remove_expired()), 500);
+  EXPECT_TRUE(claim("c", 1, other));
+  EXPECT_EQ(rows(), 3);
+}
+
+TEST_F(KeyTable, has_a_claim_though_the_removal_failed) {
+  EXPECT_EQ(run(store_.remove_expired()), 0);
+  add_expired_rows(10);
+  database_.faults().fail_next(database::Error(database::Kind::unavailable, "busy"));
+  const auto claimed = claim("a", 1, store_);
+  ASSERT_TRUE(claimed);
+  EXPECT_EQ(claimed->state, ClaimState::claimed);
+  EXPECT_EQ(rows(), 11) << "the next minute tries again";
+}
+
 // A service whose handler keeps its reply in the transaction of its work.
 class OrdersInSqlite : public ::testing::Test {
  protected:
@@ -107,6 +224,15 @@ TEST_F(OrdersInSqlite, a_reply_is_repeated_by_another_process) {
   EXPECT_EQ(again.header("Location"), "/orders/1");
   EXPECT_EQ(again.header("Idempotent-Replayed"), "true");
   EXPECT_EQ(count(), "1");
+}
+
+TEST_F(OrdersInSqlite, a_reply_is_repeated_until_its_time_is_over) {
+  EXPECT_EQ(post().status(), 201u);
+  server_->advance(keys_->options().kept - seconds(2));
+  EXPECT_EQ(post().header("Idempotent-Replayed"), "true");
+  server_->advance(seconds(4));
+  EXPECT_FALSE(post().header("Idempotent-Replayed"));
+  EXPECT_EQ(count(), "2");
 }
 
 TEST_F(OrdersInSqlite, a_process_that_dies_after_the_commit_has_kept_its_reply) {
