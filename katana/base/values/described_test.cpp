@@ -283,7 +283,7 @@ TEST(Describe, a_derived_struct_has_the_members_of_its_base_first) {
   EXPECT_EQ(broken, (std::vector<std::string>{"/street", "/rooms"}));  // the rules of both
 }
 
-// Structs of two members each, one of which holds the other.
+// Two rules, each about two members.
 struct Stay {
   int from = 0;
   int until = 0;

@@ -66,6 +66,26 @@ std::string field(const std::string& name, const std::string& content,
          content + "\r\n";
 }
 
+struct Days {
+  int from = 0;
+  int until = 7;
+};
+KATANA_DESCRIBE(Days, from, until)
+KATANA_DESCRIBE_RULES(Days,
+                      (until, [](const Days& d) { return d.from < d.until; }, "more than 'from'"))
+
+TEST(FormFields, obey_the_rules_across_members_of_their_description) {
+  const auto shown_days = [](const Days& days) { return fmt::format("{}", days.until); };
+  EXPECT_EQ(post<Days>(urlencoded, "from=6", shown_days).content(), "7");
+  EXPECT_EQ(post<Days>(multipart, field("from", "6") + "--B--\r\n", shown_days).content(), "7");
+  for (const testing::TestReply& refused :
+       {post<Days>(urlencoded, "from=7", shown_days),
+        post<Days>(multipart, field("from", "7") + "--B--\r\n", shown_days)}) {
+    EXPECT_EQ(refused.status(), 400);
+    EXPECT_THAT(refused.content(), HasSubstr(R"({"pointer":"/until","detail":"expected more)"));
+  }
+}
+
 TEST(FormFields, are_filled_from_either_kind_of_form) {
   const testing::TestReply pairs =
       send_form(urlencoded, "name=A+%26+B&age=40&remember=1&unknown=x");

@@ -62,6 +62,31 @@ std::string piece_of(const std::string& name, const std::string& content,
          content + "\r\n";
 }
 
+struct Days {
+  int from = 0;
+  int until = 7;
+};
+KATANA_DESCRIBE(Days, (from, defaulted), (until, defaulted))
+KATANA_DESCRIBE_RULES(Days,
+                      (until, [](const Days& d) { return d.from < d.until; }, "more than 'from'"))
+struct Trip {
+  std::vector<Days> parts;
+};
+KATANA_DESCRIBE(Trip, parts)
+
+TEST(NestedForm, obeys_the_rules_across_members_of_its_description) {
+  Router router;
+  router.post("/x", [](NestedForm<Trip>) { return Reply::text("fits"); });
+  testing::TestServer server(std::move(router).build());
+  const auto send = [&](const std::string& content) {
+    return server.send("POST", "/x", content, {{"Content-Type", std::string(pairs_type)}});
+  };
+  EXPECT_EQ(send("parts[0][from]=6").content(), "fits");
+  const testing::TestReply refused = send("parts[0][from]=6&parts[1][from]=7");
+  EXPECT_EQ(refused.status(), 400);
+  EXPECT_THAT(refused.content(), HasSubstr("/parts/1/until"));
+}
+
 TEST(NestedForm, is_filled_from_either_kind_of_form) {
   EXPECT_EQ(buy(pairs_type, "lines%5B0%5D[name]=a+b&lines[0][price]=3&card[number]=42").content(),
             "1 a b=3 card 42");

@@ -320,6 +320,9 @@ bool read_pairs(Pairs& pairs, T& value, container::Findings& findings) {
     return false;
   }
   check_members(value, states, findings);
+  if (!findings.empty()) return false;
+  check_across(value,
+               [&](Bytes member, std::string words) { add_misfit(findings, member, words); });
   return findings.empty();
 }
 

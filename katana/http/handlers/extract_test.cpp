@@ -263,6 +263,26 @@ TEST(QueryParameters, obey_the_rules_of_their_description) {
             "query parameter 'sort': expected 1 to 4 characters, got 6");
 }
 
+struct Days {
+  int from = 0;
+  int until = 7;
+};
+KATANA_DESCRIBE(Days, (from, at_least(0)), until)
+KATANA_DESCRIBE_RULES(Days,
+                      (until, [](const Days& d) { return d.from < d.until; }, "more than 'from'"))
+
+TEST(QueryParameters, obey_the_rules_across_members_of_their_description) {
+  const auto wrong = [](Bytes query) {
+    const auto days = parse_query<Days>(query);
+    return days ? "nothing" : days.error().describe();
+  };
+  EXPECT_EQ(wrong(""), "nothing");
+  EXPECT_EQ(wrong("until=3&from=2"), "nothing");
+  EXPECT_EQ(wrong("from=7"), "query parameter 'until': expected more than 'from'");
+  EXPECT_EQ(wrong("from=-1&until=-2"), "query parameter 'from': expected at least 0, got -1")
+      << "each member first";
+}
+
 TEST(QueryParameters, that_are_required_have_to_come) {
   EXPECT_EQ(wrong_with(""), "query parameter 'token': is missing");
   EXPECT_EQ(wrong_with("limit=3"), "query parameter 'token': is missing");
