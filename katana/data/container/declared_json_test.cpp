@@ -1,4 +1,5 @@
-// The JSON of structs with KATANA_DECLARE_JSON beside that of the same structs without it.
+// JSON and forms of structs with KATANA_DECLARE_JSON and KATANA_DECLARE_FORM, beside those of
+// structs without them.
 #include "katana/data/container/declared_json.hpp"
 
 #include <gtest/gtest.h>
@@ -7,12 +8,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "katana/base/values/any_of.hpp"
 #include "katana/base/values/box.hpp"
 #include "katana/base/values/patch.hpp"
+#include "katana/data/container/form_read.hpp"
 #include "katana/data/container/json_read.hpp"
 #include "katana/data/container/json_write.hpp"
 #include "katana/data/container/shapes_test.hpp"
@@ -51,6 +54,8 @@ KATANA_SHAPES
 KATANA_DECLARE_JSON(Flat)
 KATANA_DECLARE_JSON(Tree)
 KATANA_DECLARE_JSON(Leaf)
+KATANA_DECLARE_FORM(Flat)
+KATANA_DECLARE_FORM(Tree)
 // A type that a declared one can be made of, and one that is derived from it.
 struct Derived : Flat {};
 }  // namespace declared
@@ -61,6 +66,7 @@ static_assert(detail::DeclaredJson<declared::Flat>);
 static_assert(!detail::DeclaredJson<plain::Flat>);
 static_assert(!detail::DeclaredJson<declared::Derived>);
 static_assert(!detail::DeclaredJson<std::optional<declared::Flat>>);
+static_assert(detail::DeclaredForm<declared::Tree> && !detail::DeclaredForm<plain::Tree>);
 static_assert(detail::is_flat<plain::Flat>() && !detail::is_flat<declared::Flat>());
 
 // The findings of a text, or the JSON that is written of it, by all outputs alike.
@@ -125,6 +131,41 @@ TEST(DeclaredJson, alternatives_of_a_variant_are_found_by_their_name) {
   }
 }
 
+// A form as JSON, or its findings.
+template <class T>
+std::string form_as(const std::vector<std::pair<const char*, const char*>>& pairs) {
+  FormTree tree;
+  for (const auto& [name, text] : pairs) EXPECT_TRUE(tree.add(name, {text}));
+  T value{};
+  Findings findings;
+  if (read_form(tree, value, findings)) return to_json(value);
+  return std::string(findings.error().message());
+}
+
+TEST(DeclaredForm, is_read_as_that_of_a_struct_without_it) {
+  const std::string good = form_as<declared::Tree>({{"own[id]", "1"},
+                                                    {"own[name]", "a"},
+                                                    {"list[0][id]", "2"},
+                                                    {"list[0][name]", "b"},
+                                                    {"named[x][id]", "3"},
+                                                    {"named[x][name]", "c"},
+                                                    {"choice[id]", "4"},
+                                                    {"choice[name]", "d"},
+                                                    {"inner[own][id]", "5"},
+                                                    {"inner[own][name]", "e"},
+                                                    {"inner[list][0][id]", "6"},
+                                                    {"inner[list][0][name]", "f"},
+                                                    {"inner[named][y][id]", "7"},
+                                                    {"inner[named][y][name]", "g"},
+                                                    {"inner[choice]", "text"}});
+  EXPECT_TRUE(good.starts_with(R"({"own":{"id":1,"name":"a"})")) << good;
+  EXPECT_NE(good.find(R"("inner":{"own":{"id":5,"name":"e"})"), std::string::npos) << good;
+  const std::vector<std::pair<const char*, const char*>> wrong = {
+      {"own[id]", "x"}, {"own[name]", "a"}, {"list[0][id]", "2"}, {"choice", "text"}};
+  EXPECT_EQ(form_as<declared::Tree>(wrong), form_as<plain::Tree>(wrong));
+  EXPECT_NE(form_as<declared::Tree>(wrong)[0], '{');
+}
+
 TEST(DeclaredJson, a_struct_is_the_whole_text_too) {
   EXPECT_EQ(again<declared::Flat>(R"({"id":1,"name":"a"})"), R"({"id":1,"name":"a"})");
   EXPECT_EQ(again<std::vector<declared::Flat>>(R"([{"id":1,"name":"a"}])"),
@@ -137,6 +178,8 @@ namespace declared {
 KATANA_DEFINE_JSON(Flat)
 KATANA_DEFINE_JSON(Tree)
 KATANA_DEFINE_JSON(Leaf)
+KATANA_DEFINE_FORM(Flat)
+KATANA_DEFINE_FORM(Tree)
 }  // namespace declared
 }  // namespace katana::container
 

@@ -703,6 +703,8 @@ template <class P, class Node, class T>
     return read_text_form<P>(node, value, place, reading);
   } else if constexpr (std::same_as<Node, JsonNode> && DeclaredJson<T>) {
     return katana_read_json(node, value, place, reading, std::type_identity<T>());
+  } else if constexpr (std::same_as<Node, FormNode> && DeclaredForm<T>) {
+    return katana_read_form(node, value, place, reading, std::type_identity<T>());
   } else if constexpr (Described<T>) {
     return read_struct(node, value, place, reading);
   } else if constexpr (DescribedVariant<T>) {

@@ -110,6 +110,31 @@ void add_json_sources(std::vector<Types::InSource> types, const GeneratorOptions
   }
 }
 
+// TAG_forms.cpp, …: the readers of structs of large forms, in shares of about that weight.
+void add_form_sources(const Types& types, const GeneratorOptions& options,
+                      std::vector<GeneratedFile>& files) {
+  constexpr std::size_t members_max = 150;
+  for (const auto& [home, structs] : types.forms_in_sources()) {
+    const bool is_shared = home == shared_types;
+    const std::string header = is_shared ? "shared" : types_file_of(home);
+    std::size_t number = 0;
+    for (const Share& share : shares_of(structs, members_max)) {
+      std::string text;
+      for (std::size_t at = share.begin; at < share.end; ++at) {
+        text += fmt::format("KATANA_DEFINE_FORM({})\n", structs[at].name);
+      }
+      const std::string own = ++number == 1 ? std::string() : fmt::format("_{}", number);
+      files.push_back({fmt::format("{}_forms{}.cpp", is_shared ? "shared" : value_name(home), own),
+                       fmt::format("{}#include \"{}.hpp\"\n\n"
+                                   "#include \"katana/data/container/form_read.hpp\"\n\n"
+                                   "namespace {} {{\n\n{}\n}}  // namespace {}\n",
+                                   gathering_head(options), header, options.name_space, text,
+                                   options.name_space),
+                       share.weight});
+    }
+  }
+}
+
 // api.hpp: all headers.
 GeneratedFile gathered_headers(const std::vector<GeneratedFile>& files,
                                const GeneratorOptions& options) {
@@ -120,33 +145,34 @@ GeneratedFile gathered_headers(const std::vector<GeneratedFile>& files,
   return {"api.hpp", std::move(text)};
 }
 
-// api.cpp, api_2.cpp, …: a share of the sources each, the largest first. They do not need the types
-// of no operation.
+// api.cpp, api_2.cpp, …: a share of the sources each, in their order. Neighbours are of one tag: a
+// compiler reads its types and compiles their destructors once. They do not need the types of no
+// operation.
 std::vector<GeneratedFile> gathered_sources(const std::vector<GeneratedFile>& files,
                                             const GeneratorOptions& options) {
-  struct Share {
-    std::vector<std::string> names = {};
-    std::size_t weight = 0;
-  };
   std::vector<const GeneratedFile*> sources;
+  std::size_t weight = 0;  // of those that no file has yet
   for (const GeneratedFile& each : files) {
-    if (each.name.ends_with(".cpp")) sources.push_back(&each);
-  }
-  std::ranges::sort(sources, std::ranges::greater(), [](const GeneratedFile* each) {
-    return std::pair(each->weight, Bytes(each->name));
-  });
-  std::vector<Share> shares(options.sources);
-  for (const GeneratedFile* each : sources) {
-    Share& least = *std::ranges::min_element(shares, {}, &Share::weight);
-    least.names.push_back(each->name);
-    least.weight += each->weight;
+    if (!each.name.ends_with(".cpp")) continue;
+    sources.push_back(&each);
+    weight += each.weight;
   }
   std::vector<GeneratedFile> made;
-  for (Share& share : shares) {
-    std::ranges::sort(share.names);
+  auto next = sources.begin();
+  for (std::size_t left = options.sources; left != 0; --left) {
     std::string text = gathering_head(options) + "\n";
-    for (const std::string& name : share.names) text += include_of(name);
     if (sources.empty()) text += include_of("types.hpp");
+    const std::size_t share = weight / left;
+    const auto enough = sources.end() - std::min<std::ptrdiff_t>(sources.end() - next, left - 1);
+    std::size_t taken = 0;
+    for (auto first = next; next != sources.end(); ++next) {
+      const std::size_t own = (*next)->weight;
+      const bool fits = next == first || (next < enough && taken + own / 2 <= share);
+      if (left != 1 && !fits) break;
+      text += include_of((*next)->name);
+      taken += own;
+    }
+    weight -= taken;
     const std::size_t number = made.size() + 1;
     made.push_back({number == 1 ? "api.cpp" : fmt::format("api_{}.cpp", number), std::move(text)});
   }
@@ -284,6 +310,7 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   if (options.sources > 1) types.declare_json();
   std::vector<GeneratedFile> all = type_headers(types, options);
   add_json_sources(types.json_in_sources(), options, generated.files);
+  add_form_sources(types, options, generated.files);
   for (GeneratedFile& each : gathered_sources(generated.files, options)) {
     all.push_back(std::move(each));
   }

@@ -84,6 +84,28 @@ TEST(GeneratorSourcesTest, sources_are_gathered_in_as_many_files_as_are_wanted) 
   }
 }
 
+// A source of another tag brings that tag's types and their destructors.
+TEST(GeneratorSourcesTest, sources_of_a_tag_are_gathered_side_by_side) {
+  std::string text = std::string(start_of_text) + "paths:\n";
+  for (const char* const tag : {"a", "b"}) {
+    for (int number = 0; number < 20; ++number) {
+      text += fmt::format(
+          "  /{0}{1}: {{get: {{operationId: get_{0}_{1}, tags: [{0}], responses: {{'204': "
+          "{{description: x}}}}}}}}\n",
+          tag, number);
+    }
+  }
+  auto files = files_of(text, 4);
+  for (const char* const kind : {"a_api", "b_api", "a_client", "b_client"}) {
+    int mentioned = 0;
+    for (int number = 1; number <= 4; ++number) {
+      const std::string name = number == 1 ? "api.cpp" : fmt::format("api_{}.cpp", number);
+      if (files[name].find(fmt::format("\"{}", kind)) != std::string::npos) ++mentioned;
+    }
+    EXPECT_EQ(mentioned, 1) << kind;
+  }
+}
+
 TEST(GeneratorSourcesTest, a_description_with_one_tag_fills_all_sources_alike) {
   std::string text = std::string(start_of_text) + "paths:\n";
   for (int number = 0; number < 40; ++number) {
@@ -102,8 +124,13 @@ TEST(GeneratorSourcesTest, a_description_with_one_tag_fills_all_sources_alike) {
   for (const GeneratedFile& each : made.files) files[each.name] = each.text;
   for (int number = 1; number <= 8; ++number) {
     const std::string name = number == 1 ? "api.cpp" : fmt::format("api_{}.cpp", number);
-    EXPECT_THAT(files[name], HasSubstr("one_client")) << "the clients are as many as the sources";
-    EXPECT_THAT(files[name], HasSubstr("one_api"));
+    const char* const kind = number <= 4 ? "one_api" : "one_client";
+    const int first = 2 * ((number - 1) % 4) + 1;
+    for (const int part : {first, first + 1}) {
+      const std::string own = part == 1 ? std::string() : fmt::format("_{}", part);
+      EXPECT_THAT(files[name], HasSubstr(fmt::format("\"{}{}.cpp\"", kind, own)));
+    }
+    EXPECT_EQ(std::ranges::count(files[name], '#'), 2) << name;
   }
   EXPECT_THAT(files["one_api.cpp"], HasSubstr("add_one_routes_8(group, api);"));
   EXPECT_THAT(files["one_api_8.cpp"], HasSubstr("\"/a39\""));
@@ -137,6 +164,40 @@ TEST(GeneratorSourcesTest, an_operation_with_many_members_is_a_source_of_its_own
     EXPECT_THAT(files[std::string(kind) + ".cpp"], HasSubstr("\"/a0\"")) << kind;
     EXPECT_THAT(files[std::string(kind) + "_3.cpp"], HasSubstr("\"/a3\"")) << kind;
     EXPECT_FALSE(files.contains(std::string(kind) + "_4.cpp")) << kind;
+  }
+}
+
+// g++ 12 otherwise takes more than a gigabyte for the source of such an operation.
+TEST(GeneratorSourcesTest, the_readers_of_a_large_form_are_sources_of_their_own) {
+  const auto form = [](const std::string& name, int count) {
+    std::string members;
+    for (int number = 0; number < count; ++number) {
+      members += fmt::format("m{}: {{type: string}}, ", number);
+    }
+    const std::string part = "{type: object, properties: {" + members + "}}";
+    return "  /" + name + ":\n    post:\n      operationId: post_" + name +
+           "\n      tags: [one]\n      requestBody: {content: {application/x-www-form-urlencoded: "
+           "{encoding: {a: {style: deepObject, explode: true}, b: {style: deepObject, explode: "
+           "true}}, schema: {type: object, properties: {a: " +
+           part + ", b: " + part + "}}}}}\n      responses: {'204': {description: x}}\n";
+  };
+  const std::string text =
+      std::string(start_of_text) + "paths:\n" + form("large", 150) + form("small", 60);
+  auto files = files_of(text, 4);
+  std::string defined;
+  for (const auto& [name, content] : files) {
+    if (name.starts_with("one_forms")) defined += content;
+  }
+  for (const char* const type : {"PostLargeForm", "PostLargeA", "PostLargeB"}) {
+    const std::string define = fmt::format("KATANA_DEFINE_FORM({})\n", type);
+    EXPECT_THAT(defined, HasSubstr(define));
+    EXPECT_EQ(defined.find(define), defined.rfind(define));
+    EXPECT_THAT(files["one_types.hpp"], HasSubstr(fmt::format("KATANA_DECLARE_FORM({})\n", type)));
+  }
+  EXPECT_TRUE(files.contains("one_forms_2.cpp")) << "the two large structs are apart";
+  EXPECT_THAT(files["one_types.hpp"], Not(HasSubstr("_FORM(PostSmall")));
+  for (const auto& [name, content] : files_of(text, 1)) {
+    EXPECT_THAT(content, Not(HasSubstr("_FORM("))) << name;
   }
 }
 

@@ -512,11 +512,18 @@ OperationPlan Planner::plan(const Operation& operation, const std::string& name,
   add_body(plan);
   for (const model::Reply& each : operation.replies) plan.replies.push_back(reply_of(plan, each));
   constexpr std::size_t without_types = 20;
+  // The reader of a form of 200 members takes g++ 12 some 300 MB.
+  constexpr std::size_t large_form_members = 150;
   plan.weight = without_types;
   for (const PlannedGroup& each : plan.groups) plan.weight += types_.weight_of(each.type);
   const ContentForm form = plan.body.content.form;
   if (form == ContentForm::form || form == ContentForm::multipart) {
-    plan.weight += types_.weight_of(plan.body.content.type);
+    const std::size_t members = types_.weight_of(plan.body.content.type);
+    const bool is_apart = plan.body.nested && members >= large_form_members && options_.server &&
+                          options_.sources > 1;
+    if (is_apart) types_.declare_form(plan.body.content.type);
+    if (is_apart) plan.weight_apart = members / 2;  // the destructors stay
+    plan.weight += members;
   }
   return plan;
 }

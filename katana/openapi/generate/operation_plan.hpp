@@ -94,6 +94,8 @@ struct OperationPlan {
   // The cost to compile its code, in members of structs that are read or written. See
   // Types::weight_of(). JSON of shared types is in other sources, and counts nothing.
   std::size_t weight = 0;
+  // The part of the weight that the server has in other sources: those of a large form.
+  std::size_t weight_apart = 0;
 };
 
 // Makes plans. Borrows its arguments for its life.

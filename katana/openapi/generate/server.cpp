@@ -170,7 +170,7 @@ void ServerText::add(const OperationPlan& plan) {
   has_nested_ =
       has_nested_ || plan.body.nested || std::ranges::any_of(plan.groups, &PlannedGroup::nested);
   replies_ += plan.body.alias;
-  in_sources_.push_back({.replies = {}, .route = {}, .weight = plan.weight});
+  in_sources_.push_back({.replies = {}, .route = {}, .weight = plan.weight - plan.weight_apart});
   add_reply_class(plan, reply);
   std::string parameters = "katana::Request request";
   std::string taken = "katana::Request request";

@@ -139,12 +139,19 @@ class Types {
   std::map<std::string, std::string> texts();
   // The JSON code of the structs of shared_types is to be in sources. Called before texts().
   void declare_json() noexcept { declares_json_ = true; }
-  // Those structs, in the order of their descriptions, after texts().
+  // The reader of the form of this type, and of all structs in it, is to be in sources, as the form
+  // is large. Called before texts().
+  void declare_form(Bytes name);
+  // The structs of shared_types, in the order of their descriptions, after texts().
   struct InSource {
     std::string name;    // in C++
     std::size_t weight;  // of its own members alone
   };
   const std::vector<InSource>& json_in_sources() const noexcept { return json_in_sources_; }
+  // The structs of large forms, by the key of the text that has them.
+  const std::map<std::string, std::vector<InSource>>& forms_in_sources() const noexcept {
+    return forms_in_sources_;
+  }
   // The number of members that a source compiles in order to read or write a declared type.
   std::size_t weight_of(Bytes name) const;
   std::size_t count() const noexcept { return declared_.size(); }
@@ -174,12 +181,15 @@ class Types {
     std::vector<std::pair<std::string, char>> separators = {};  // by the names that are sent
     int state = 0;
     bool described = false;
+    bool in_large_form = false;
     std::string home = {};   // the key of its text
     std::size_t circle = 0;  // of types that contain one another, directly or not
   };
   using Value = container::Value;
   using Object = container::Object;
 
+  // A declared type and all that it uses, by their indexes.
+  std::vector<std::size_t> all_in(Bytes name) const;
   const Value& at(Bytes pointer) const;
   Bytes follow(Bytes pointer) const;
   void warn(Bytes pointer, std::string words);
@@ -281,6 +291,7 @@ class Types {
   std::set<std::size_t> circles_with_choices_;
   int depth_ = 0;
   std::vector<InSource> json_in_sources_;
+  std::map<std::string, std::vector<InSource>> forms_in_sources_;
   bool declares_json_ = false;
   bool has_files_ = false;
   bool has_separators_ = false;

@@ -209,6 +209,10 @@ void Types::describe(std::size_t index) {
     fmt::format_to(std::back_inserter(text), "KATANA_DECLARE_JSON({})\n", type.name);
     json_in_sources_.push_back({type.name, 1 + type.members.size()});
   }
+  if (type.in_large_form) {
+    fmt::format_to(std::back_inserter(text), "KATANA_DECLARE_FORM({})\n", type.name);
+    forms_in_sources_[type.home].push_back({type.name, 1 + type.members.size()});
+  }
   if (type.separators.empty()) return;
   fmt::format_to(std::back_inserter(text),
                  "constexpr auto katana_separators(const {}*) {{\n  return std::array{{",
@@ -237,20 +241,30 @@ std::vector<std::size_t> Types::used_by(const Declared& type) const {
   return used;
 }
 
-std::size_t Types::weight_of(Bytes name) const {
+std::vector<std::size_t> Types::all_in(Bytes name) const {
   const auto root = std::ranges::find(declared_, name, &Declared::name);
-  if (root == declared_.end()) return 0;
+  if (root == declared_.end()) return {};
   std::vector<char> seen(declared_.size());
   std::vector<std::size_t> open = {static_cast<std::size_t>(root - declared_.begin())};
-  std::size_t weight = 0;
+  std::vector<std::size_t> all;
   while (!open.empty()) {
     const std::size_t index = open.back();
     open.pop_back();
     if (std::exchange(seen[index], 1) != 0) continue;
-    weight += declared_[index].members.size();
+    all.push_back(index);
     for (const std::size_t each : used_by(declared_[index])) open.push_back(each);
   }
+  return all;
+}
+
+std::size_t Types::weight_of(Bytes name) const {
+  std::size_t weight = 0;
+  for (const std::size_t each : all_in(name)) weight += declared_[each].members.size();
   return weight;
+}
+
+void Types::declare_form(Bytes name) {
+  for (const std::size_t each : all_in(name)) declared_[each].in_large_form = true;
 }
 
 void Types::find_homes() {
