@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <string>
 
 #include "katana/base/crypto/aead.hpp"
@@ -56,6 +57,20 @@ TEST(HmacOf, vectors_are_those_of_rfc_4231) {
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
+// RFC 2202 §3, test 6: a key that is longer than a block of SHA-1, and shorter than one of SHA-512.
+TEST(HmacOf, a_key_is_hashed_if_it_is_longer_than_a_block_and_not_if_it_is_as_long) {
+  EXPECT_EQ(hex_of(Hmac(Hash::sha1, std::string(80, '\xaa'))
+                       .of("Test Using Larger Than Block-Size Key - Hash Key First")
+                       .bytes()),
+            "aa4ae5e15272d00e95705637ce8a3b55ed402112");
+  // printf 'Hi There' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0b0b…
+  EXPECT_EQ(hex_of(Hmac(Hash::sha256, std::string(64, '\x0b')).of("Hi There").bytes()),
+            "21cd586aeca0579d99a1c938127c92525a371f807bc5ba6eb78bc825bd4f2be3");
+  EXPECT_EQ(hex_of(Hmac(Hash::sha512, std::string(128, '\x0b')).of("Hi There").bytes()),
+            "e0853e8ef09d70a6ae8431a46c5c87590e12ad57f6ab11504a15bf500b431c11"
+            "2501952fe1fdcdc6464e3b16d26a070252abd243a0efafb5cd46fc11c6934658");
+}
+
 // RFC 7914 §11.
 TEST(Pbkdf2, keys_are_those_of_rfc_7914) {
   std::string key(64, '\0');
@@ -108,6 +123,11 @@ TEST(AeadOf, vectors_are_those_of_xaes_256_gcm) {
             hex_of(nonce) + "ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271");
   EXPECT_EQ(hex_of(Aead(std::string(32, '\x03')).seal_with(nonce, plain, "c2sp.org/XAES-256-GCM")),
             hex_of(nonce) + "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d");
+}
+
+TEST(AeadOf, what_is_larger_than_openssl_takes_is_refused_unread) {
+  const std::string little = "little";
+  EXPECT_FALSE(Aead(std::string(32, '\x07')).open(Bytes(little.data(), INT_MAX / 2), ""));
 }
 
 TEST(AeadOf, whatever_is_changed_is_not_opened) {

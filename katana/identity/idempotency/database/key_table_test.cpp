@@ -1,6 +1,7 @@
 // Keys in SQLite: the tests for every store, and those for a store in the database of the handler.
 #include "katana/identity/idempotency/database/key_table.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -101,6 +102,18 @@ TEST_F(KeyTable, of_a_database_that_fails_makes_every_call_unavailable) {
   EXPECT_TRUE(claim("a", 1, store_));
   database_.faults().unavailable();
   expect_errors();
+}
+
+TEST_F(KeyTable, that_cannot_be_made_is_the_error_of_the_call) {
+  const database::Error busy(database::Kind::unavailable, "busy");
+  database_.faults().fail_next(busy);
+  const auto refused = claim("a", 1, store_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().describe(), ::testing::HasSubstr("busy"));
+  database_.faults().fail_next(busy);
+  const auto removed = run(store_.remove_expired());
+  ASSERT_FALSE(removed);
+  EXPECT_THAT(removed.error().describe(), ::testing::HasSubstr("busy"));
 }
 
 TEST_F(KeyTable, is_made_once) {

@@ -42,6 +42,18 @@ TEST_F(KeysInRedis, are_unknown_while_it_is_down) {
   const auto found = run(store.claim(suite_claim("a", 2), seconds(50)));
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code(), Code::unavailable);
+  const auto kept = run(store.keep(suite_claim("a", 1), "reply", seconds(50)));
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().code(), Code::unavailable);
+  const auto released = run(store.release(suite_claim("a", 1)));
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().code(), Code::unavailable);
+}
+
+TEST_F(KeysInRedis, are_claimed_for_a_millisecond_at_least) {
+  const auto claimed = run(store.claim(suite_claim("a", 1), Duration{}));
+  ASSERT_TRUE(claimed) << claimed.error().describe();  // Redis refuses 0
+  EXPECT_EQ(claimed->state, ClaimState::claimed);
 }
 
 TEST_F(KeysInRedis, that_another_program_wrote_are_refused) {

@@ -135,6 +135,11 @@ TEST(SessionTable, any_call_may_be_the_first_and_the_table_is_made_once) {
     EXPECT_TRUE(result) << result.error().describe();
     calls.drop();
     EXPECT_FALSE(calls.loop.run(call(calls))) << "it is not made again";
+    StoreCalls failing;
+    failing.database.faults().fail_next(database::Error(database::Kind::unavailable, "busy"));
+    const auto refused = failing.loop.run(call(failing));
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().describe(), ::testing::HasSubstr("busy"));
   };
   first([](StoreCalls& of) { return of.store.load(of.key, 1000); });
   first([](StoreCalls& of) { return of.store.compare_and_set(write_of("a", "ada", 1000)); });

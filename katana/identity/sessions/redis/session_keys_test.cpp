@@ -1,6 +1,8 @@
 #include "katana/identity/sessions/redis/session_keys.hpp"
 
 #include <ctime>
+#include <optional>
+#include <utility>
 
 #include "katana/identity/sessions/store_suite_test.hpp"
 #include "katana/stores/redis/redis_fixture_test.hpp"
@@ -61,6 +63,42 @@ TEST_F(SessionsInRedis, are_503_and_nobody_is_logged_out_while_it_is_down) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code(), Code::unavailable);
   EXPECT_EQ(found.error().message(), "the store of sessions failed");
+  const auto expect_error = [](const auto& result) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code(), Code::unavailable);
+  };
+  expect_error(run(store.compare_and_set(write_of("a", "ada", now, 0))));
+  expect_error(run(store.touch(key_of("a"), 0, now + 1, now + 100)));
+  expect_error(run(store.remove(key_of("a"))));
+  expect_error(run(store.remove_all("test", "ada")));
+  expect_error(run(store.remove_others("test", "ada", key_of("a"), 0)));
+}
+
+TEST_F(SessionsInRedis, without_a_user_have_no_others) {
+  create("a", "");
+  create("b", "");
+  EXPECT_EQ(run(store.remove_others("", "", key_of("a"), 0)).value(), std::nullopt);
+  EXPECT_EQ(run(store.remove_all("", "")).value(), 0);
+  EXPECT_TRUE(run(store.load(key_of("b"), now)).value());
+}
+
+TEST_F(SessionsInRedis, that_another_program_wrote_are_none) {
+  const std::pair<const char*, const char*> fields[] = {{"seen", ""},
+                                                        {"seen", "12x"},
+                                                        {"expires", "99999999999999999999"},
+                                                        {"version", "1.5"},
+                                                        {"record", "\xff"}};
+  for (const auto& [field, text] : fields) {
+    SCOPED_TRACE(text);
+    create("a", "ada");
+    const auto keys = run(wait(client.command("KEYS", "*session:*")));
+    ASSERT_TRUE(keys);
+    ASSERT_EQ(keys->elements().size(), 1u);
+    EXPECT_TRUE(run(store.load(key_of("a"), now)).value());
+    EXPECT_TRUE(run(wait(client.command("HSET", keys->elements()[0].text(), field, text))));
+    EXPECT_FALSE(run(store.load(key_of("a"), now)).value());
+    EXPECT_TRUE(run(wait(client.command("FLUSHALL"))));
+  }
 }
 
 }  // namespace
