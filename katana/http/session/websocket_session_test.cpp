@@ -200,8 +200,7 @@ TEST_F(Compressing, a_message_in_pieces_keeps_no_memory_when_it_is_decompressed)
     EXPECT_EQ(reactor().memory().used_by(Holder::message), 0u);
   };
   const auto link = open();
-  // A stored block of DEFLATE (RFC 1951 §3.2.4), and an empty one without its end (RFC 7692
-  // §7.2.1).
+  // Stored blocks of DEFLATE (RFC 1951 §3.2.4): one, and one without its end (RFC 7692 §7.2.1).
   const std::string packed = std::string("\0\x05\0\xfa\xff", 5) + "hello" + std::string(1, '\0');
   bytes(link, frame(ws::Opcode::text, Bytes(packed).substr(0, 7), false, true));
   turn();
