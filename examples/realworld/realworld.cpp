@@ -6,6 +6,7 @@
 #include "katana/error_documents.hpp"
 #include "katana/found.hpp"
 #include "katana/http.hpp"
+#include "katana/in_transaction.hpp"
 #include "katana/optional_auth.hpp"
 #include "katana/passwords.hpp"
 #include "katana/slug.hpp"
@@ -14,7 +15,7 @@
 
 namespace realworld {
 
-using database::found, database::Queries, database::Sql, database::Transaction;
+using database::found, database::not_taken, database::Queries, database::Sql, database::Transaction;
 struct NewUser {
   std::string username, email, password;
 };
@@ -123,21 +124,15 @@ Result<Reply> user_reply(const Account& user, Tokens tokens, unsigned status = 2
   return json_reply(Enveloped<"user", User>{seen}, status);
 }
 
-// RealWorld has 422 for a name or an address that is taken: users.username or users.email.
-Refused taken(const database::Error& error) {
-  if (error.constraint() != database::Constraint::unique) return error;
-  return problem(422, fmt::format("{} has already been taken", error.which().substr(6)));
-}
-
 Later<Reply> sign_up(Json<Enveloped<"user", NewUser>> given, Db db, Hasher hasher, Tokens tokens) {
   const NewUser& user = **given;
   KATANA_CO_TRY(const std::string hash, co_await hasher->hash(SecretText(user.password)));
-  const auto made = co_await db->query_one<Account>(
-      "INSERT INTO users (username, email, password) VALUES ($1, $2, $3) "
-      "RETURNING id, username, email, password, bio, image",
-      user.username, user.email, hash);
-  if (!made) co_return std::unexpected(taken(made.error()));
-  co_return user_reply(**made, tokens, 201);
+  KATANA_CO_TRY(const auto made,
+                not_taken(co_await db->query_one<Account>(
+                    "INSERT INTO users (username, email, password) VALUES ($1, $2, $3) "
+                    "RETURNING id, username, email, password, bio, image",
+                    user.username, user.email, hash)));
+  co_return user_reply(*made, tokens, 201);
 }
 
 #define SELECT_ACCOUNT "SELECT id, username, email, password, bio, image FROM users "
@@ -172,11 +167,10 @@ Later<Reply> change_user(Who viewer, Json<Enveloped<"user", UserPatch>> patch, D
                                           SELECT_ACCOUNT "WHERE id = $1", viewer->id),
                                       "user"));
     apply_patch(**patch, user);
-    const auto done = co_await within.execute(
+    KATANA_CO_TRY_DONE(not_taken(co_await within.execute(
         "UPDATE users SET username = $2, email = $3, password = $4, bio = $5, image = $6 "
         "WHERE id = $1",
-        user);
-    if (!done) co_return std::unexpected(taken(done.error()));
+        user)));
     co_return user_reply(user, tokens);
   };
   co_return co_await database::transact(*db, change);
@@ -247,10 +241,10 @@ constexpr Sql seen_articles = R"(
 
 Later<Json<ArticleBody>> shown(const Queries& db, Viewer viewer, std::string slug,
                                unsigned status = 200) {
-  KATANA_CO_TRY(const StoredArticle found_article, co_await stored(db, slug));
-  const std::vector<std::int64_t> ids = {found_article.id};
-  auto row = co_await db.query_one<Article>(seen_articles, viewer.id, ids);
-  KATANA_CO_TRY(Article article, found(std::move(row), "article"));
+  KATANA_CO_TRY(const auto ids,
+                co_await db.query<std::int64_t>("SELECT id FROM articles WHERE slug = $1", slug));
+  KATANA_CO_TRY(Article article,
+                found(co_await db.query_one<Article>(seen_articles, viewer.id, ids), "article"));
   co_return Json(ArticleBody{std::move(article)}, status);
 }
 
@@ -282,39 +276,34 @@ Later<Json<ArticleBody>> article(Name slug, Who viewer, Db db) {
   return shown(*db, *viewer, *slug);
 }
 
-Later<Json<ArticleBody>> add(Json<Enveloped<"article", NewArticle>> given, Who viewer, Db db) {
+Later<Json<ArticleBody>> add(Transaction& within, Json<Enveloped<"article", NewArticle>> given,
+                             Who viewer) {
   const NewArticle& article = **given;
-  auto body = [&](Transaction& within) -> Later<Json<ArticleBody>> {
-    KATANA_CO_TRY(const std::string slug, co_await free_slug(within, article.title, 0));
-    KATANA_CO_TRY_DONE(co_await within.execute(
-        "INSERT INTO articles (author_id, slug, title, description, body, created_at, updated_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $6)",
-        viewer->id, slug, article.title, article.description, article.body, current_time()));
-    KATANA_CO_TRY_DONE(co_await within.execute(
-        "INSERT INTO tags (tag, article_id) SELECT DISTINCT value, articles.id "
-        "FROM json_each($2), articles WHERE slug = $1",
-        slug, article.tags));
-    co_return co_await shown(within, *viewer, slug, 201);
-  };
-  co_return co_await database::transact(*db, body);
+  KATANA_CO_TRY(const std::string slug, co_await free_slug(within, article.title, 0));
+  KATANA_CO_TRY_DONE(co_await within.execute(
+      "INSERT INTO articles (author_id, slug, title, description, body, created_at, updated_at) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $6)",
+      viewer->id, slug, article.title, article.description, article.body, current_time()));
+  KATANA_CO_TRY_DONE(co_await within.execute(
+      "INSERT INTO tags (tag, article_id) SELECT DISTINCT value, articles.id "
+      "FROM json_each($2), articles WHERE slug = $1",
+      slug, article.tags));
+  co_return co_await shown(within, *viewer, slug, 201);
 }
 
-Later<Json<ArticleBody>> change(Name slug, Json<Enveloped<"article", ArticlePatch>> patch,
-                                Who viewer, Db db) {
-  auto body = [&](Transaction& within) -> Later<Json<ArticleBody>> {
-    KATANA_CO_TRY(StoredArticle article, co_await stored(within, *slug, viewer->id));
-    const std::string title = article.title;
-    apply_patch(**patch, article);
-    if (article.title != title) {
-      KATANA_CO_TRY(article.slug, co_await free_slug(within, article.title, article.id));
-    }
-    KATANA_CO_TRY_DONE(co_await within.execute(
-        "UPDATE articles SET slug = $3, title = $4, description = $5, body = $6, updated_at = $7 "
-        "WHERE id = $1 AND author_id = $2",
-        article, current_time()));
-    co_return co_await shown(within, *viewer, article.slug);
-  };
-  co_return co_await database::transact(*db, body);
+Later<Json<ArticleBody>> change(Transaction& within, Name slug,
+                                Json<Enveloped<"article", ArticlePatch>> patch, Who viewer) {
+  KATANA_CO_TRY(StoredArticle article, co_await stored(within, *slug, viewer->id));
+  const std::string title = article.title;
+  apply_patch(**patch, article);
+  if (article.title != title) {
+    KATANA_CO_TRY(article.slug, co_await free_slug(within, article.title, article.id));
+  }
+  KATANA_CO_TRY_DONE(co_await within.execute(
+      "UPDATE articles SET slug = $3, title = $4, description = $5, body = $6, updated_at = $7 "
+      "WHERE id = $1 AND author_id = $2",
+      article, current_time()));
+  co_return co_await shown(within, *viewer, article.slug);
 }
 
 Later<Reply> remove(Name slug, Who viewer, Db db) {
@@ -384,12 +373,13 @@ Later<Json<Enveloped<"tags", std::vector<std::string>>>> tags(Db db) {
   co_return Json(Enveloped<"tags", std::vector<std::string>>{std::move(all)});
 }
 
-// {"errors":{"body":[…]}}, with each member that is wrong.
+// {"errors":{"body":[…]}}, with each member that is wrong; 422 also for a value that is taken.
 std::optional<Reply> errors_in_body(const ProblemView& problem, const RequestView&) {
   std::vector<std::string> texts;
   for (const auto& [pointer, detail] : problem.findings) texts.push_back(pointer + " " + detail);
   if (texts.empty()) texts.emplace_back(problem.detail);
-  return json_reply(Enveloped<"errors", Enveloped<"body", std::vector<std::string>>>{{texts}});
+  return json_reply(Enveloped<"errors", Enveloped<"body", std::vector<std::string>>>{{texts}},
+                    problem.status == 409 ? 422 : problem.status);
 }
 
 // The subject of a token of ours is the id of a user.
@@ -424,9 +414,9 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   closed.use(token).use(auth::require(auth::authenticated())).use(user);
   closed.get("/user", current_user).put("/user", change_user);
   closed.post("/profiles/{name}/follow", follow).delete_("/profiles/{name}/follow", unfollow);
-  closed.get("/articles/feed", page<true>).post("/articles", add);
+  closed.get("/articles/feed", page<true>).post("/articles", app::in_transaction(add));
   Group one = closed.group("/articles/{slug}");
-  one.put("", change).delete_("", remove);
+  one.put("", app::in_transaction(change)).delete_("", remove);
   one.post("/favorite", favorite).delete_("/favorite", unfavorite);
   one.post("/comments", comment).delete_("/comments/{id}", remove_comment);
   return {};
