@@ -37,7 +37,9 @@ struct TracerOptions {
   Duration keep_slow = {};
   bool keep_failed = false;
   std::uint32_t held_max = 64;  // spans of one such request
-  bool exemplars = true;        // durations of requests refer to the recorded ones
+  // Spans whose names the conventions of OpenTelemetry may still change: of messages and pools.
+  bool experimental = false;
+  bool exemplars = true;  // durations of requests refer to the recorded ones
   // Null: the machine's monotonic clock.
   std::function<Instant()> clock = {};
   // Called by a thread when half of its records wait for the drain. It must not block.

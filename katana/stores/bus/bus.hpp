@@ -80,6 +80,8 @@ struct SubscribeOptions {
   // False: this subscriber does not get the messages that this process publishes, because they are
   // delivered to it in another way.
   bool own = true;
+  // False: the handler has no span (message_span.hpp), because it only keeps messages for others.
+  bool traced = true;
   // Receives notices of missed messages and of the connection's state. None: they are only counted.
   std::move_only_function<void(const Notice&)> on_notice = {};
 };

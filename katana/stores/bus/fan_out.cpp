@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "katana/base/system/misuse.hpp"
+#include "katana/observe/trace/tracer.hpp"
 #include "katana/stores/bus/subject.hpp"
 
 namespace katana::bus {
@@ -54,7 +55,9 @@ class FanOut::Ports final : public net::Attachment {
 };
 
 FanOut::FanOut(const BusOptions& options, Interest* interest)
-    : PortOwner(options), interest_(interest), id_(next_id()) {}
+    : PortOwner(options, interest == nullptr ? "in_process" : "nats"),
+      interest_(interest),
+      id_(next_id()) {}
 
 FanOut::~FanOut() {
   std::vector<std::shared_ptr<Port>> ports;
@@ -63,6 +66,10 @@ FanOut::~FanOut() {
     ports.swap(ports_);
   }
   for (const auto& each : ports) each->close();
+}
+
+void FanOut::trace_with(trace::Tracer& tracer) noexcept {
+  set_tracer(tracer.options().experimental ? &tracer : nullptr);
 }
 
 Port* FanOut::find_port_here() const noexcept {

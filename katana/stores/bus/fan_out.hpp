@@ -47,6 +47,11 @@ class FanOut final : private PortOwner {
   FanOut& operator=(const FanOut&) = delete;
 
   using PortOwner::options;  // the limits it was made with; they never change
+  using PortOwner::system;   // "nats" with an Interest, otherwise "in_process"
+  using PortOwner::tracer;   // null: messages have no spans
+  // Handlers of messages are spans from now on (message_span.hpp), if the tracer records
+  // experimental ones. It outlives the bus's reactors.
+  void trace_with(trace::Tracer& tracer) noexcept;
 
   // ---- a reactor's thread
   Result<Subscription> subscribe(Bytes pattern, Handler handler, SubscribeOptions options);

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "katana/stores/bus/message_span.hpp"
+
 namespace katana::bus {
 
 MemoryBus::MemoryBus(const BusOptions& options)
@@ -19,7 +21,13 @@ Result<Published> MemoryBus::publish(const Publication& publication) {
   return publish_storing(publication, nullptr);
 }
 
-Result<Published> MemoryBus::publish_storing(const Publication& publication, Stored* stored) {
+Result<Published> MemoryBus::publish_storing(const Publication& given, Stored* stored) {
+  return publish_within_span(
+      fan_out_.system(), given, header_bytes_max,
+      [&](const Publication& publication) { return publish_now(publication, stored); });
+}
+
+Result<Published> MemoryBus::publish_now(const Publication& publication, Stored* stored) {
   if (auto checked = fan_out_.check(publication); !checked) {
     return std::unexpected(checked.error());
   }

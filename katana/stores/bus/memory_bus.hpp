@@ -32,6 +32,7 @@ class MemoryBus final : public Bus {
 
  private:
   Result<Published> publish_storing(const Publication& publication, Stored* stored);
+  Result<Published> publish_now(const Publication& publication, Stored* stored);
 
   FanOut fan_out_;
   MemoryStreams streams_;

@@ -26,14 +26,6 @@ constexpr char lower(char octet) noexcept {
   return octet >= 'A' && octet <= 'Z' ? static_cast<char>(octet + ('a' - 'A')) : octet;
 }
 
-bool equals_ignoring_case(Bytes left, Bytes right) noexcept {
-  if (left.size() != right.size()) return false;
-  for (std::size_t at = 0; at < left.size(); ++at) {
-    if (lower(left[at]) != lower(right[at])) return false;
-  }
-  return true;
-}
-
 std::size_t line_bytes(Bytes name, Bytes value) noexcept { return name.size() + value.size() + 4; }
 
 std::size_t headers_bytes(const Publication& publication) noexcept {
@@ -53,6 +45,14 @@ char* put_line(char* to, Bytes name, Bytes value) noexcept {
 }
 
 }  // namespace
+
+bool is_same_header(Bytes left, Bytes right) noexcept {
+  if (left.size() != right.size()) return false;
+  for (std::size_t at = 0; at < left.size(); ++at) {
+    if (lower(left[at]) != lower(right[at])) return false;
+  }
+  return true;
+}
 
 Result<void> check_publication(const Publication& publication, std::size_t payload_bytes_max) {
   if (auto subject = check_subject(publication.subject); !subject) return subject;
@@ -121,7 +121,7 @@ HeldMessage make_message(const Publication& publication, bool is_from_here, Orig
 std::optional<Bytes> Delivery::header(Bytes name) const noexcept {
   std::optional<Bytes> found;
   for_each_header(headers(), [&](Bytes each, Bytes value) {
-    if (!found && equals_ignoring_case(each, name)) found = value;
+    if (!found && is_same_header(each, name)) found = value;
   });
   return found;
 }

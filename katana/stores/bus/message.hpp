@@ -40,6 +40,9 @@ struct Header {
   Bytes value;  // blanks in front of it are lost
 };
 
+// Whether these are names of one header: they are compared ignoring case.
+bool is_same_header(Bytes left, Bytes right) noexcept;
+
 inline constexpr std::size_t header_bytes_max = 4096;  // of a message, all together
 
 struct Publication {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "katana/stores/bus/fan_out.hpp"
+#include "katana/stores/bus/message_span.hpp"
 #include "katana/stores/bus/port.hpp"
 
 namespace katana::bus {
@@ -12,6 +13,7 @@ Result<std::unique_ptr<Messages>> Messages::open(Bus& bus, Bytes pattern, Messag
   SubscribeOptions how;
   how.queue_group = options.queue_group;
   how.own = options.own;
+  how.traced = false;  // a MessageSpan of the reader is the work on a message
   std::unique_ptr<Messages> made(new Messages(bus, std::move(options)));
   how.on_notice = [messages = made.get()](const Notice& notice) { messages->add(notice); };
   auto subscribed = bus.subscribe(
@@ -108,6 +110,18 @@ void Messages::add(const Notice& notice) {
   }
   queue_.push_back({.notice = kept});
   arrived_.set();
+}
+
+MessageSpan::MessageSpan(Bus& bus, const Delivery& message)
+    : span_(bus.fan_out().tracer() != nullptr
+                ? std::make_unique<HandlerSpan>(bus.fan_out().tracer(), bus.fan_out().system(),
+                                                Bytes(), Bytes(), message)
+                : nullptr) {}
+
+MessageSpan::~MessageSpan() = default;
+
+void MessageSpan::fail(Bytes error_type) noexcept {
+  if (span_ != nullptr) span_->fail(error_type);
 }
 
 }  // namespace katana::bus

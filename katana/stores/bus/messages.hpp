@@ -25,6 +25,8 @@
 
 namespace katana::bus {
 
+class HandlerSpan;  // message_span.hpp
+
 // The policy for a message for which a Messages has no room.
 enum class SlowSubscriber : std::uint8_t {
   drop_oldest,  // it takes the place of the longest waiting ones: for readers of the latest state
@@ -86,6 +88,23 @@ class Messages {
   std::uint64_t dropped_ = 0;
   bool closed_ = false;
   AsyncEvent arrived_;
+};
+
+// The span of a reader's work on a message, until the end of the block.
+//
+//   auto next = co_await messages->next();
+//   bus::MessageSpan span(bus, *next->message);      // statements and calls are below the span
+class [[nodiscard]] MessageSpan {
+ public:
+  // Does nothing without a tracer of the bus (FanOut::trace_with()).
+  MessageSpan(Bus& bus, const Delivery& message);
+  ~MessageSpan();
+
+  // The work failed; `error_type` is a word such as "stale", and lives as long as the span.
+  void fail(Bytes error_type) noexcept;
+
+ private:
+  const std::unique_ptr<HandlerSpan> span_;  // null: there is no tracer
 };
 
 }  // namespace katana::bus

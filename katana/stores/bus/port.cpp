@@ -6,6 +6,7 @@
 
 #include "katana/base/system/failure.hpp"
 #include "katana/base/values/secrets.hpp"
+#include "katana/stores/bus/message_span.hpp"
 
 namespace katana::bus {
 namespace {
@@ -280,9 +281,24 @@ void Port::give_all(const std::vector<LocalSubscription*>& list, const Delivery&
 
 void Port::call(LocalSubscription& entry, const Delivery& message) noexcept {
   delivered.add(1);
+  trace::Tracer* const tracer = owner_.tracer();
+  if (tracer != nullptr && entry.options.traced) [[unlikely]]
+    return call_within_span(*tracer, entry, message);
   try {
     entry.handler(message);
   } catch (...) {
+    report(entry);
+  }
+}
+
+void Port::call_within_span(trace::Tracer& tracer, LocalSubscription& entry,
+                            const Delivery& message) noexcept {
+  HandlerSpan span(&tracer, owner_.system(), entry.pattern->text, entry.options.queue_group,
+                   message);
+  try {
+    entry.handler(message);
+  } catch (...) {
+    span.fail("exception");
     report(entry);
   }
 }

@@ -33,6 +33,10 @@
 #include "katana/net/reactor/reactor.hpp"
 #include "katana/stores/bus/bus.hpp"
 
+namespace katana::trace {
+class Tracer;  // only declared here
+}
+
 namespace katana::bus {
 
 class Port;
@@ -116,19 +120,30 @@ class PortOwner {
   const BusOptions& options() const noexcept { return options_; }
   // acquire: the caller then finds all subscribers that came before it read the generation.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+  // Records the handling of messages; null: none is recorded.
+  trace::Tracer* tracer() const noexcept { return tracer_.load(std::memory_order_acquire); }
+  // The name of the messaging system, for spans.
+  Bytes system() const noexcept { return system_; }
   // Finds the receivers of the route's subject.
   virtual void fill(Route& route, Port& port) = 0;
   virtual void remove(const LocalSubscription& entry, Port& port) noexcept = 0;
 
  protected:
-  explicit PortOwner(const BusOptions& options) noexcept : options_(options) {}
+  PortOwner(const BusOptions& options, Bytes system) noexcept
+      : options_(options), system_(system) {}
   ~PortOwner() = default;
   // Called after each change of the subscribers: every Route is then out of date.
   void note_change() noexcept { generation_.fetch_add(1, std::memory_order_release); }
+  // release: with tracer()
+  void set_tracer(trace::Tracer* tracer) noexcept {
+    tracer_.store(tracer, std::memory_order_release);
+  }
 
  private:
   const BusOptions options_;
+  const Bytes system_;
   std::atomic<std::uint64_t> generation_ = 1;
+  std::atomic<trace::Tracer*> tracer_ = nullptr;
 };
 
 class Port final : public SubscriptionOwner, public std::enable_shared_from_this<Port> {
@@ -194,6 +209,8 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
   void give(const Delivery& message, const Pattern* pattern, std::uint64_t member) noexcept;
   void give_all(const std::vector<LocalSubscription*>& list, const Delivery& message) noexcept;
   void call(LocalSubscription& entry, const Delivery& message) noexcept;
+  void call_within_span(trace::Tracer& tracer, LocalSubscription& entry,
+                        const Delivery& message) noexcept;
   void tell(const PortEntry& entry) noexcept;
   void tell(LocalSubscription& entry, const Notice& notice) noexcept;
   void report(const LocalSubscription& entry) noexcept;

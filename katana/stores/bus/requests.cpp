@@ -43,8 +43,8 @@ Result<void> Requests::ready() {
                             waiting_.size()));
   }
   if (subscription_) return {};
-  auto subscribed = fan_out_.subscribe(inbox_ + ".*",
-                                       [this](const Delivery& message) { on_answer(message); }, {});
+  auto subscribed = fan_out_.subscribe(
+      inbox_ + ".*", [this](const Delivery& message) { on_answer(message); }, {.traced = false});
   if (!subscribed) return std::unexpected(subscribed.error());
   subscription_ = *std::move(subscribed);
   return {};

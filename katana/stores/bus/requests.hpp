@@ -74,9 +74,6 @@ class Requests final : public net::Attachment {
   std::uint64_t last_ = 0;
 };
 
-// The subjects of answers begin with this, on every bus and with every prefix.
-inline constexpr Bytes inbox_prefix = "_INBOX.";
-
 }  // namespace katana::bus
 
 // SPDX-License-Identifier: Apache-2.0

@@ -25,6 +25,8 @@
 
 namespace katana::bus {
 
+// The subjects of answers begin with this, on every bus and with every prefix.
+inline constexpr Bytes inbox_prefix = "_INBOX.";
 inline constexpr std::size_t subject_bytes_max = 512;  // of subjects and patterns
 inline constexpr std::size_t subject_tokens_max = 32;  // bounds the depth of an index, too
 

@@ -11,7 +11,7 @@
 #include "katana/data/config/units.hpp"
 #include "katana/net/reactor/spawn.hpp"
 #include "katana/net/reactor/timeout.hpp"
-#include "katana/stores/jobs/job_span.hpp"
+#include "katana/observe/trace/root_span.hpp"
 
 namespace katana::jobs {
 namespace {
@@ -162,7 +162,7 @@ void JobRunner::add_attributes(trace::SpanRecord& record, const JobRun& run) con
 }
 
 Task<Result<void>> JobRunner::run_once(JobRun run) {
-  JobSpan span(options_.tracer, place_);
+  trace::RootSpan span(options_.tracer, place_);
   try {
     Result<void> ran = co_await net::with_timeout(job_.run(run), job_.options.timeout);
     span.end(ran, [&](trace::SpanRecord& record) { add_attributes(record, run); });

@@ -10,7 +10,8 @@
 #include "katana/base/system/check.hpp"
 #include "katana/stores/bus/fan_out.hpp"
 #include "katana/stores/bus/memory_streams.hpp"
-#include "katana/stores/bus/requests.hpp"
+#include "katana/stores/bus/message_span.hpp"
+#include "katana/stores/bus/subject.hpp"
 
 namespace katana::testing {
 
@@ -130,7 +131,8 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
 
   // True: another node is subscribed.
   bool send(const bus::Publication& publication, bus::Stored* stored = nullptr);
-  Result<bus::Published> publish_storing(const bus::Publication& publication, bus::Stored* stored);
+  Result<bus::Published> publish_storing(const bus::Publication& given, bus::Stored* stored);
+  Result<bus::Published> publish_now(const bus::Publication& publication, bus::Stored* stored);
   void send_numbers(const bus::Sequencer::Repeat& repeat);
   bool send_to_groups(const bus::Publication& publication);
   bool reaches(const Node& other) const {
@@ -170,8 +172,15 @@ Result<bus::Published> BusNetwork::Node::publish(const bus::Publication& publica
   return publish_storing(publication, nullptr);
 }
 
-Result<bus::Published> BusNetwork::Node::publish_storing(const bus::Publication& publication,
+Result<bus::Published> BusNetwork::Node::publish_storing(const bus::Publication& given,
                                                          bus::Stored* stored) {
+  return bus::publish_within_span(
+      fan_out_.system(), given, bus::header_bytes_max,
+      [&](const bus::Publication& publication) { return publish_now(publication, stored); });
+}
+
+Result<bus::Published> BusNetwork::Node::publish_now(const bus::Publication& publication,
+                                                     bus::Stored* stored) {
   if (auto checked = fan_out_.check(publication); !checked) {
     return std::unexpected(checked.error());
   }

@@ -8,7 +8,7 @@
 #include "katana/base/text/format.hpp"
 #include "katana/base/values/secrets.hpp"
 #include "katana/net/reactor/reactor.hpp"
-#include "katana/stores/bus/requests.hpp"
+#include "katana/stores/bus/subject.hpp"
 
 namespace katana::bus {
 namespace {

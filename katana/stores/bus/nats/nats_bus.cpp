@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "katana/stores/bus/message_span.hpp"
 #include "katana/stores/bus/nats/publisher.hpp"
 #include "katana/stores/bus/subject.hpp"
 #include "katana/wire/nats/writer.hpp"
@@ -118,8 +120,22 @@ Result<void> NatsBus::check_sendable(const Publication& publication) {
   return {};
 }
 
-// The subscribers of this process get the message at once, and only once.
+std::size_t NatsBus::headers_room(const Publication& publication) const noexcept {
+  if (!takes_headers_.load(std::memory_order_relaxed)) return 0;
+  const std::uint64_t payload_max = payload_max_.load(std::memory_order_relaxed);
+  return static_cast<std::size_t>(payload_max -
+                                  std::min<std::uint64_t>(bytes_of(publication), payload_max));
+}
+
 Result<void> NatsBus::submit(const Publication& given) {
+  const auto submitted = publish_within_span(
+      fan_out_.system(), given, headers_room(given),
+      [this](const Publication& publication) { return submit_now(publication); });
+  return submitted ? Result<void>() : std::unexpected(submitted.error());
+}
+
+// The subscribers of this process get the message at once, and only once.
+Result<Published> NatsBus::submit_now(const Publication& given) {
   Publication publication = given;
   std::string id;
   if (publication.id.empty()) {
@@ -127,19 +143,21 @@ Result<void> NatsBus::submit(const Publication& given) {
     id = id_prefix_ + std::to_string(last_id_.fetch_add(1, std::memory_order_relaxed));
     publication.id = id;
   }
-  if (auto checked = check_sendable(publication); !checked) return checked;
+  if (auto checked = check_sendable(publication); !checked) {
+    return std::unexpected(checked.error());
+  }
   if (const Health now = health(); now.state == BusState::closed) {
     return fail(Code::unavailable, now.detail);
   }
   std::optional<HeldMessage> made(make_message(publication, true));
   if (auto added = to_store_.add(*made); !added) {
     kept_refused_.fetch_add(1, std::memory_order_relaxed);
-    return added;
+    return std::unexpected(added.error());
   }
-  (void)fan_out_.deliver(publication, false, made);
+  const bool is_here = fan_out_.deliver(publication, false, made);
   const std::lock_guard lock(mutex_);
   ring();
-  return {};
+  return Published{.is_here = is_here};
 }
 
 Result<void> NatsBus::enqueue(HeldMessage& message) {

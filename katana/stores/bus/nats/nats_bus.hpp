@@ -93,6 +93,10 @@ class NatsBus final : public Bus, private Interest {
   Result<void> enqueue(HeldMessage& message);
   Result<void> check_sendable(const Publication& publication);
   Result<void> submit(const Publication& publication);
+  Result<Published> submit_now(const Publication& publication);
+  Result<Published> publish_now(const Publication& publication);
+  // The bytes that headers may grow by: below the server's max_payload, and 0 if it takes none.
+  std::size_t headers_room(const Publication& publication) const noexcept;
   void ring();
 
   const NatsOptions options_;
@@ -108,6 +112,7 @@ class NatsBus final : public Bus, private Interest {
   std::atomic<bool> has_changes_ = false;
   std::atomic<bool> has_outgoing_ = false;
   std::atomic<std::uint64_t> payload_max_ = UINT64_MAX;  // of the server
+  std::atomic<bool> takes_headers_ = true;               // the server understands them
   std::atomic<std::uint64_t> reconnects_ = 0;
   std::atomic<std::uint64_t> kept_refused_ = 0;
 

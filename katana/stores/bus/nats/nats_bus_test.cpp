@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <thread>
 
 #include "katana/base/system/monotonic_clock.hpp"
+#include "katana/stores/bus/message_span.hpp"
 #include "katana/stores/bus/messages.hpp"
 #include "katana/stores/bus/nats/nats_server_test.hpp"
 
@@ -79,6 +81,66 @@ TEST_F(NatsBusTest, headers_reply_and_binary_payloads_arrive_as_they_were_given)
   using namespace std::string_literals;
   EXPECT_EQ(seen, "text/plain|Content-Type: text/plain\r\n|r.1|p\r\nq\0"s);
   EXPECT_EQ(origin.sequence, 1u);
+}
+
+// The spans of a tracer that have ended, as "name" → (span, parent).
+std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> spans_of(trace::Tracer& tracer) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> all;
+  tracer.drain([&](const trace::SpanRecord& each) {
+    all[std::string(each.name())] = {each.context.span.value, each.parent.span.value};
+  });
+  return all;
+}
+
+TEST_F(NatsBusTest, a_trace_goes_on_in_another_process_also_of_a_largest_message) {
+  trace::Tracer here({.experimental = true}), there({.experimental = true});
+  Node& a = add_node();
+  Node& b = add_node();
+  a.bus->fan_out().trace_with(here);
+  b.bus->fan_out().trace_with(there);
+  std::vector<std::string> parents;
+  b.on();
+  auto subscribed = b.bus->subscribe("x", [&](const Delivery& message) {
+    parents.push_back(std::string(message.header("traceparent").value_or("none")));
+  });
+  settle();
+  const auto publish_traced = [&](std::size_t size) {
+    a.on();
+    trace::RootSpan request(&here, "GET /", trace::SpanKind::server);
+    const std::string payload(size, 'x');
+    EXPECT_TRUE(a.bus->publish("x", payload));
+  };
+  publish_traced(3);
+  EXPECT_TRUE(turn_until([&] { return parents.size() == 1; }));
+  const auto sent = spans_of(here), got = spans_of(there);
+  EXPECT_EQ(sent.at("publish x").second, sent.at("GET /").first);
+  EXPECT_EQ(got.at("process x").second, sent.at("publish x").first);
+  EXPECT_NE(parents.back(), "none");
+  // The server would end the connection for one byte more: the context is left out.
+  publish_traced(1024 * 1024 - (10 + 12 + 33 + 2 + 2));
+  EXPECT_TRUE(turn_until([&] { return parents.size() == 2; }));
+  EXPECT_EQ(parents.back(), "none");
+  EXPECT_EQ(spans_of(there).at("process x").second, 0u);
+  EXPECT_EQ(a.bus->statistics().reconnects, 0u);
+}
+
+TEST_F(NatsBusTest, a_server_without_headers_gets_messages_without_a_context) {
+  const NatsServer server("no_header_support: true\n");
+  trace::Tracer tracer({.experimental = true});
+  Node& a = add(options_for({&server}));
+  Node& b = add(options_for({&server}));
+  a.bus->fan_out().trace_with(tracer);
+  Said at_b;
+  auto subscription = subscribe(b, "x", at_b);
+  settle();
+  {
+    trace::RootSpan request(&tracer, "GET /", trace::SpanKind::server);
+    publish(a, "x", "1");
+  }
+  EXPECT_TRUE(turn_until([&] { return !at_b.empty(); }));
+  EXPECT_EQ(at_b, Said{"x=1"});
+  EXPECT_EQ(a.bus->statistics().reconnects, 0u);
+  EXPECT_TRUE(spans_of(tracer).contains("publish x"));
 }
 
 TEST_F(NatsBusTest, large_payloads_are_referred_to_and_arrive_whole) {

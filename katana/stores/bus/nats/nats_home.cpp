@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/stores/bus/message_span.hpp"
 #include "katana/stores/bus/subject.hpp"
 
 namespace katana::bus {
@@ -75,6 +76,7 @@ void NatsBus::Home::tell_groups(const Notice& notice) {
 void NatsBus::Home::on_up(const ServerInfo& info) noexcept {
   const bool again = std::exchange(was_up_, true);
   bus_->payload_max_.store(info.max_payload, std::memory_order_relaxed);
+  bus_->takes_headers_.store(info.has_headers, std::memory_order_relaxed);
   set_health(BusState::connected, fmt::format("{} ({})", link_->server(), info.version));
   last_problem_.clear();
   subscribe_all(*link_, false);
@@ -411,7 +413,13 @@ void NatsBus::ring() {
   home_->ring();
 }
 
-Result<Published> NatsBus::publish(const Publication& publication) {
+Result<Published> NatsBus::publish(const Publication& given) {
+  return publish_within_span(
+      fan_out_.system(), given, headers_room(given),
+      [this](const Publication& publication) { return publish_now(publication); });
+}
+
+Result<Published> NatsBus::publish_now(const Publication& publication) {
   if (auto checked = check_sendable(publication); !checked) {
     return std::unexpected(checked.error());
   }

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "katana/base/text/bytes.hpp"
-#include "katana/stores/bus/requests.hpp"
+#include "katana/stores/bus/subject.hpp"
 
 namespace katana::bus {
 

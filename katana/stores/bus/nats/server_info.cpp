@@ -65,7 +65,10 @@ Result<std::string> write_connect(const ConnectOptions& options, const Credentia
                                   const ServerInfo& info) {
   std::string json =
       "CONNECT {\"verbose\":false,\"pedantic\":false,\"lang\":\"katana\","
-      "\"protocol\":1,\"headers\":true,\"no_responders\":true";
+      "\"protocol\":1";
+  // A server without headers ends a connection that wants no_responders.
+  add_bool(json, "headers", info.has_headers);
+  add_bool(json, "no_responders", info.has_headers);
   add(json, "version", "0.2");
   add(json, "name", options.client_name);
   add_bool(json, "echo", options.echo);

@@ -9,7 +9,7 @@
 #include "katana/base/text/format.hpp"
 #include "katana/base/values/secrets.hpp"
 #include "katana/stores/bus/nats/jet_json.hpp"
-#include "katana/stores/bus/requests.hpp"
+#include "katana/stores/bus/subject.hpp"
 
 namespace katana::bus {
 namespace {

@@ -11,8 +11,8 @@
 #include "katana/net/reactor/sleep.hpp"
 #include "katana/net/reactor/spawn.hpp"
 #include "katana/net/reactor/timeout.hpp"
+#include "katana/observe/trace/root_span.hpp"
 #include "katana/observe/trace/trace_parent.hpp"
-#include "katana/stores/jobs/job_span.hpp"
 
 namespace katana::queue {
 namespace {
@@ -333,7 +333,7 @@ void QueueRunner::add_attributes(trace::SpanRecord& record,
 }
 
 Task<Result<void>> QueueRunner::call(Delivery& delivery) {
-  jobs::JobSpan span(options_.tracer, place_, trace::SpanKind::consumer);
+  trace::RootSpan span(options_.tracer, place_, trace::SpanKind::consumer);
   try {
     Task<Result<void>> called = handler_.handler(delivery);
     Result<void> done = co_await net::with_timeout(std::move(called), handler_.options.timeout);

@@ -1,22 +1,26 @@
-#include "katana/stores/jobs/job_span.hpp"
+#include "katana/observe/trace/root_span.hpp"
 
-#include <utility>
-
-namespace katana::jobs {
+namespace katana::trace {
 namespace {
 
-void add_id(log::Context& fields, log::FieldName key, trace::SpanId id) noexcept {
+void add_id(log::Context& fields, log::FieldName key, SpanId id) noexcept {
   const auto digits = id.hex();
   fields.add(log::field(key, Bytes(digits.data(), digits.size())));
 }
 
 }  // namespace
 
-void JobSpan::begin(trace::Tracer& tracer, const std::string& name, trace::SpanKind kind) noexcept {
+void RootSpan::begin(Tracer& tracer, Bytes name, SpanKind kind, const RootOrigin& origin) noexcept {
   const Activity* const outer = current_activity;
-  Open& open = open_.emplace(Open{trace::Root::begin(tracer), name, kind, {}, {}, {}, outer});
+  Open& open = open_.emplace(Open{Root::begin(tracer, origin.parent, origin.state, tracer.now()),
+                                  name,
+                                  kind,
+                                  {},
+                                  {},
+                                  {},
+                                  outer});
   if (outer != nullptr) open.activity = *outer;
-  const trace::SpanContext& context = open.root->context();
+  const SpanContext& context = open.root->context();
   open.trace = context.trace.hex();
   open.activity.trace = {open.trace.data(), open.trace.size()};
   if (!open.activity.name.empty()) open.fields.add(log::field("request_id", open.activity.name));
@@ -27,11 +31,11 @@ void JobSpan::begin(trace::Tracer& tracer, const std::string& name, trace::SpanK
   current_activity = &open.activity;
 }
 
-void JobSpan::leave() noexcept {
+void RootSpan::leave() noexcept {
   // A coroutine that is destroyed while it waits ends in an activity of its destroyer's.
   if (current_activity == &open_->activity) current_activity = open_->outer;
 }
 
-}  // namespace katana::jobs
+}  // namespace katana::trace
 
 // SPDX-License-Identifier: Apache-2.0
