@@ -162,6 +162,14 @@ class Pool {
   std::string_view name() const noexcept { return options_.name; }  // PoolOptions::name
   // The limit of queued jobs of each priority, after rounding up.
   std::size_t queue_max() const noexcept { return queues_[0].size(); }
+  // From now on the observer is told of each job that a coroutine awaits within an activity with a
+  // span. It outlives these coroutines. Null: none is told.
+  void observe_runs(RunObserver* observer) noexcept {
+    run_observer_.store(observer, std::memory_order_release);
+  }
+  RunObserver* run_observer() const noexcept {
+    return run_observer_.load(std::memory_order_acquire);
+  }
   // The pool whose worker this thread is; null when it is none.
   static Pool* current() noexcept { return current_; }
 
@@ -349,6 +357,7 @@ class Pool {
   StopReport report_;
 
   std::stop_source stop_source_;
+  std::atomic<RunObserver*> run_observer_ = nullptr;
   TimerThread timer_thread_;
 };
 
@@ -385,8 +394,33 @@ Result<TimedJob> Pool::add_timed(Duration delay, Duration period, F&& f, JobOpti
 template <class F>
 bool Run<F>::await_suspend(std::coroutine_handle<> waiting) {
   waiting_ = waiting;
+  if (current_activity != nullptr && current_activity->span != nullptr) [[unlikely]]
+    observe();
   if (cancel_.stop_possible()) return suspend_with(std::move(cancel_));
   return suspend_with(detail::NoToken{});
+}
+
+template <class F>
+void Run<F>::observe() noexcept {
+  observer_ = pool_.run_observer();
+  if (observer_ != nullptr) began_ = observer_->now();
+}
+
+template <class F>
+void Run<F>::tell(std::string_view error) noexcept {
+  std::exchange(observer_, nullptr)->on_run({pool_.name(), began_, error});
+}
+
+template <class F>
+typename Run<F>::Value Run<F>::take_observed() {
+  try {
+    Value value = state_->outcome.take();
+    tell(value ? std::string_view() : code_name(value.error().code()));
+    return value;
+  } catch (...) {
+    tell("exception");
+    throw;
+  }
 }
 
 template <class F>

@@ -1,4 +1,5 @@
-// PoolOptions, JobOptions, RunOptions: the options of a pool, and those of one job.
+// PoolOptions, JobOptions, RunOptions: the options of a pool, and those of one job. RunObserver: is
+// told of awaited jobs.
 //
 // Owns       values only.
 // Thread     values.
@@ -10,6 +11,7 @@
 #include <exception>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "katana/base/system/function.hpp"
@@ -54,6 +56,25 @@ struct AutoscaleOptions {
   Duration interval = milliseconds(100);  // between two checks of the share
   unsigned scale_up_intervals = 1;        // intervals that the share must be above scale_up_share
   unsigned scale_down_intervals = 20;     // intervals that it must be below scale_down_share
+};
+
+// The end of a job that a coroutine awaited.
+struct RunReport {
+  std::string_view pool;   // PoolOptions::name
+  Instant began = {};      // by RunObserver::now(): the job was submitted
+  std::string_view error;  // empty: it ran; otherwise "exception", "cancelled", or a code's name
+};
+
+// Records awaited jobs, such as for a trace. Its calls come on the thread of the coroutine, and in
+// its activity.
+class RunObserver {
+ public:
+  virtual Instant now() const noexcept = 0;
+  // The coroutine has the outcome, or it was destroyed while it waited.
+  virtual void on_run(const RunReport& report) noexcept = 0;
+
+ protected:
+  ~RunObserver() = default;
 };
 
 struct PoolOptions {

@@ -28,6 +28,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include "katana/base/coroutine/activity.hpp"
@@ -116,17 +117,26 @@ class [[nodiscard]] Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run() {
+    if (observer_ != nullptr) [[unlikely]]
+      waiting_.run([this] { tell("cancelled"); });
     if (state_ != nullptr) state_->abandon();
   }
 
   bool await_ready() const noexcept { return false; }
   // False: the pool did not accept the job, and the coroutine goes on at once.
   bool await_suspend(std::coroutine_handle<> waiting);
-  Value await_resume() { return state_->outcome.take(); }
+  Value await_resume() {
+    if (observer_ != nullptr) [[unlikely]]
+      return take_observed();
+    return state_->outcome.take();
+  }
 
  private:
   template <class Token>
   bool suspend_with(Token token);
+  void observe() noexcept;
+  void tell(std::string_view error) noexcept;
+  Value take_observed();
 
   Pool& pool_;
   F f_;
@@ -134,6 +144,8 @@ class [[nodiscard]] Run {
   std::stop_token cancel_;
   Waiting waiting_;
   detail::RunState<Value>* state_ = nullptr;
+  RunObserver* observer_ = nullptr;  // null: no span is current, or it was told already
+  Instant began_;                    // by its clock
 };
 
 }  // namespace katana::thread

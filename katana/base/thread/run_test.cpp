@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -297,6 +298,70 @@ TEST(Run, a_loop_s_turn_ends_before_it_waits) {
   Loop loop;
   int turns = 0;
   EXPECT_EQ(loop.run(count_turns(*pool, turns)), 2);
+}
+
+// Notes "pool/error@began" of each job.
+class NotingObserver final : public RunObserver {
+ public:
+  Instant now() const noexcept override { return Instant{++ticks_}; }
+  void on_run(const RunReport& report) noexcept override {
+    notes.push_back(std::string(report.pool) + "/" + std::string(report.error) + "@" +
+                    std::to_string(report.began.ns));
+    span = current_activity != nullptr ? current_activity->span : nullptr;
+  }
+
+  std::vector<std::string> notes;
+  const trace::CurrentSpan* span = nullptr;
+
+ private:
+  mutable std::int64_t ticks_ = 0;
+};
+
+// Never dereferenced: only its address matters here.
+const trace::CurrentSpan* some_span() {
+  static const int place = 0;
+  return reinterpret_cast<const trace::CurrentSpan*>(&place);
+}
+
+TEST(Run, an_observer_is_told_once_of_each_job_that_an_activity_with_a_span_awaits) {
+  const auto pool = make_pool(1);
+  NotingObserver observer;
+  pool->observe_runs(&observer);
+  Loop loop;
+  EXPECT_EQ(loop.run(sum_of(*pool, 3)), 6);
+  EXPECT_TRUE(observer.notes.empty()) << "there is no span";
+  Activity activity{.span = some_span()};
+  const ActivityScope scope(&activity);
+  EXPECT_EQ(loop.run(sum_of(*pool, 2)), 3);
+  EXPECT_THROW(loop.run(await_failure(*pool)), std::runtime_error);
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(observer.notes, (Notes{"test/@1", "test/@2", "test/exception@3"}));
+  EXPECT_EQ(observer.span, some_span());
+}
+
+TEST(Run, an_observer_is_told_of_a_job_whose_coroutine_is_destroyed_and_of_a_refused_one) {
+  const auto pool = make_pool({.name = "test", .threads_min = 1, .queue_max = 1});
+  NotingObserver observer;
+  pool->observe_runs(&observer);
+  Loop loop;
+  Gate gate;
+  gate.hold(*pool);
+  Activity activity{.span = some_span()};
+  {
+    std::optional<Task<Code>> waiting;
+    {
+      const ActivityScope scope(&activity);
+      waiting.emplace(await_code(*pool));
+      EXPECT_FALSE(loop.start(*waiting));
+      EXPECT_EQ(loop.run(await_code(*pool)), Code::resource_exhausted);
+    }
+    waiting.reset();  // outside of the activity
+  }
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(observer.notes, (Notes{"test/resource exhausted@2", "test/cancelled@1"}));
+  EXPECT_EQ(observer.span, some_span()) << "it is told within the activity of the coroutine";
+  EXPECT_EQ(current_activity, nullptr);
+  gate.open();
 }
 
 }  // namespace
