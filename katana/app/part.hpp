@@ -109,6 +109,8 @@ class Part {
   // Adds values that expose the program.
   virtual void judge(std::vector<InsecureSetting>& findings) const { (void)findings; }
 
+  // Whether it sends the program's metrics somewhere: they then have OpenTelemetry's names, too.
+  virtual bool exports_metrics() const { return false; }
   // Adds outputs of the log, beside those of `log`.
   virtual void add_outputs(std::vector<log::SinkOptions>& outputs) { (void)outputs; }
 

@@ -41,6 +41,7 @@
 #include "katana/app/live_actions.hpp"
 #include "katana/app/live_state.hpp"
 #include "katana/app/part.hpp"
+#include "katana/app/pool_spans.hpp"
 #include "katana/app/pools.hpp"
 #include "katana/app/process_rules.hpp"
 #include "katana/app/program_settings.hpp"
@@ -158,6 +159,12 @@ class Program {
   void go_on_with_database();
   Result<void> observe_statements();
   Result<void> start_services();
+  // Gives the tracer to the systems that have experimental spans alone.
+  void trace_systems();
+  // Whether there are metrics with OpenTelemetry's names, and for whom.
+  server::StandardMetricUse standard_metrics() const;
+  // Adds http.client.request.duration of OpenTelemetry, if there are such metrics.
+  Result<void> measure_calls(client::HttpClientOptions& how);
   Result<void> start_authentication(registry::Registry& registry);
   Result<void> start_redis(registry::Registry& registry);
   Result<void> add_redis(ProgramRedis& redis, std::string name);
@@ -229,6 +236,7 @@ class Program {
   std::unique_ptr<server::FailureLog> failures_;
   std::string crash_folder_;  // empty: standard error, or there are no reports
   std::unique_ptr<server::Observability> observability_;
+  std::unique_ptr<PoolSpans> pool_spans_;  // outlives the pools; null: no tracer
   std::unique_ptr<Pools> pools_;
   std::unique_ptr<StatementTelemetry> statements_;  // null: there is no database
   std::optional<database::Database> database_;

@@ -82,6 +82,7 @@ Result<void> Program::observe_statements() {
       .slow = log_->logger("database"),
       .slow_after = settings.slow_statement,
       .metrics = settings.statement_metrics ? &observability_->registry() : nullptr,
+      .standard = standard_metrics(),
       .on_statement = options_.on_statement};
   if (embedding_) options.clock = embedding_->clock;
   statements_ = std::make_unique<StatementTelemetry>(std::move(options));

@@ -170,6 +170,7 @@ Result<void> Program::start_http() {
       .slow_after = requests.slow,
       .targets = {requests.queries, requests.secret_parameters},
       .metrics = requests.metrics ? &observability_->registry() : nullptr,
+      .standard = standard_metrics(),
       .tracer = services_->find<trace::Tracer>(),
       .duration_buckets = requests.duration_buckets.empty()
                               ? server::RequestTelemetryOptions::default_duration_buckets()

@@ -9,6 +9,9 @@
 #include "katana/app/security.hpp"
 #include "katana/app/system_metrics.hpp"
 #include "katana/http/client/http_client.hpp"
+#include "katana/observe/metrics/standard_names.hpp"
+#include "katana/observe/trace/tracer.hpp"
+#include "katana/stores/bus/fan_out.hpp"
 
 namespace katana::app {
 
@@ -40,6 +43,7 @@ Result<void> Program::start_services() {
     client::HttpClientOptions how = settings()->client;
     how.codecs = options_.http_client_codecs;
     if (embedding_) how.tls.system_authorities = false;  // there is no network to trust
+    if (auto measured = measure_calls(how); !measured) return measured;
     registry.singleton<client::HttpClient>(
         [how = std::move(how)]() -> Result<std::unique_ptr<client::HttpClient>> {
           auto made = client::HttpClient::make(how);
@@ -63,7 +67,46 @@ Result<void> Program::start_services() {
   auto sealed = std::move(registry).seal();
   if (!sealed) return std::unexpected(sealed.error());
   services_ = std::move(*sealed);
+  trace_systems();
   return {};
+}
+
+Result<void> Program::measure_calls(client::HttpClientOptions& how) {
+  const server::StandardMetricUse use = standard_metrics();
+  if (use == server::StandardMetricUse::off) return {};
+  auto family = observability_->registry().log_histograms(
+      metrics::description_of(metrics::http_client_request_duration(),
+                              use == server::StandardMetricUse::exposed),
+      metrics::standard_shape());
+  if (!family) return std::unexpected(family.error());
+  how.on_attempt = [family = *family](const client::AttemptReport& report) {
+    const auto text = [](unsigned number) {
+      return number == 0 ? std::string() : std::to_string(number);
+    };
+    family
+        .with(report.method, report.host, text(report.port), text(report.status), report.version,
+              report.error)
+        .observe(report.duration);
+  };
+  return {};
+}
+
+server::StandardMetricUse Program::standard_metrics() const {
+  if (settings()->metrics.names == MetricNames::opentelemetry) {
+    return server::StandardMetricUse::exposed;
+  }
+  for (const auto& part : parts_.all()) {
+    if (part->exports_metrics()) return server::StandardMetricUse::exported;
+  }
+  return server::StandardMetricUse::off;
+}
+
+void Program::trace_systems() {
+  trace::Tracer* const tracer = services_->find<trace::Tracer>();
+  if (tracer == nullptr || !tracer->options().experimental) return;
+  if (auto* const bus = services_->find<bus::Bus>()) bus->fan_out().trace_with(*tracer);
+  pool_spans_ = std::make_unique<PoolSpans>(*tracer);
+  pool_spans_->begin(*pools_);
 }
 
 Result<void> Program::start_authentication(registry::Registry& registry) {

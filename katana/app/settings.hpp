@@ -152,6 +152,18 @@ struct OperationsSettings {
   std::string token;
 };
 
+// Names of the metrics of requests, statements and calls of services.
+enum class MetricNames : std::uint8_t {
+  katana,         // katana_* alone
+  opentelemetry,  // also those of OpenTelemetry's conventions
+};
+KATANA_DESCRIBE_ENUM(MetricNames, katana, opentelemetry)
+
+// The section `metrics`: what /metrics has.
+struct MetricsSettings {
+  MetricNames names = MetricNames::katana;
+};
+
 // Outcome of a reply that departs from the program's OpenAPI document.
 enum class ReplyCheckUse : std::uint8_t {
   development,  // report where `development` is true, else off
@@ -245,6 +257,7 @@ struct ApplicationSettings {
   bool development = false;
   HttpSettings http;                          // the first listener, and limits of all
   OperationsSettings operations;              // /metrics, /health, /ready
+  MetricsSettings metrics;                    // names of /metrics
   LogSettings log;                            // outputs and levels
   CrashSettings crash;                        // reports of crashes
   ProfileSettings profile;                    // profiles over HTTP
@@ -269,7 +282,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 (development,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
-                http, operations, log, crash, profile, requests, monitor,
+                http, operations, metrics, log, crash, profile, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, redis,
                 (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
                 idempotency, docs, process, restart)
@@ -288,6 +301,7 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database, que
   EACH(katana::app::CrashSettings)                       \
   EACH(katana::app::ProfileSettings)                     \
   EACH(katana::app::OperationsSettings)                  \
+  EACH(katana::app::MetricsSettings)                     \
   EACH(katana::app::RequestSettings)                     \
   EACH(katana::app::UpstreamSettings)                    \
   EACH(katana::app::MonitorSettings)                     \

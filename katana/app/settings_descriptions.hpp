@@ -170,6 +170,10 @@ KATANA_DESCRIBE(
     (token, length(0, 512), secret,
      help("bearer token that these pages require (Authorization: Bearer …); empty: none")))
 
+KATANA_DESCRIBE(MetricsSettings,
+                (names, help("katana: katana_* alone; opentelemetry: also the names of "
+                             "OpenTelemetry, such as http_server_request_duration_seconds")))
+
 KATANA_DESCRIBE(
     RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
     (access_log, help("one record for each request; its level: log.levels access=…")),

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "katana/observe/metrics/standard_names.hpp"
 #include "katana/observe/trace/span.hpp"
 
 namespace katana::app {
@@ -58,7 +59,16 @@ Result<void> StatementTelemetry::prepare() {
                                           .labels = {"statement"},
                                           .series_max = names_max});
   if (!rows) return std::unexpected(rows.error());
-  families_.emplace(*statements, *durations, *rows);
+  std::optional<metrics::Family<metrics::LogHistogram>> standard;
+  if (options_.standard != server::StandardMetricUse::off) {
+    const bool is_exposed = options_.standard == server::StandardMetricUse::exposed;
+    auto made = options_.metrics->log_histograms(
+        metrics::description_of(metrics::db_client_operation_duration(), is_exposed),
+        metrics::standard_shape());
+    if (!made) return std::unexpected(made.error());
+    standard = *made;
+  }
+  families_.emplace(*statements, *durations, *rows, standard);
   return {};
 }
 
@@ -105,17 +115,28 @@ const StatementTelemetry::Series& StatementTelemetry::series_of(
   if (const Series* const made = place.load(std::memory_order_relaxed)) return *made;
   made_.push_back(std::make_unique<const Series>(
       Series{families_->statements.with(report.name, "ok"), families_->durations.with(report.name),
-             families_->rows.with(report.name)}));
+             families_->rows.with(report.name), standard_of(report, {})}));
   place.store(made_.back().get(), std::memory_order_release);
   return *made_.back();
+}
+
+metrics::LogHistogram StatementTelemetry::standard_of(const database::StatementReport& report,
+                                                      Bytes error) const {
+  if (!families_->standard) return {};
+  return families_->standard->with(report.system, report.name, error);
 }
 
 void StatementTelemetry::count(const database::StatementReport& report) {
   const Series& series = series_of(report);
   series.duration.observe(report.duration);
   if (report.rows > 0) series.rows.add(static_cast<std::uint64_t>(report.rows));
-  if (!report.failure) [[likely]]
+  if (!report.failure) [[likely]] {
+    if (families_->standard) series.standard.observe(report.duration);
     return series.succeeded.add();
+  }
+  if (families_->standard) {
+    standard_of(report, database::kind_name(*report.failure)).observe(report.duration);
+  }
   families_->statements.with(report.name, outcome_of(report)).add();
 }
 

@@ -32,6 +32,7 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/http/server/request_telemetry.hpp"
 #include "katana/observe/log/logger.hpp"
 #include "katana/observe/metrics/registry.hpp"
 #include "katana/stores/database/statement_observer.hpp"
@@ -48,8 +49,10 @@ struct StatementTelemetryOptions {
   log::Logger slow = {};                 // discards
   Duration slow_after = {};              // 0: nothing is slow
   metrics::Registry* metrics = nullptr;  // null: none
-  OnStatement on_statement = {};         // null: none
-  std::function<Instant()> clock = {};   // null: the machine's monotonic one
+  // Whether there is also db.client.operation.duration of OpenTelemetry, and for whom.
+  server::StandardMetricUse standard = server::StandardMetricUse::off;
+  OnStatement on_statement = {};        // null: none
+  std::function<Instant()> clock = {};  // null: the machine's monotonic one
 };
 
 class StatementTelemetry final : public database::StatementObserver {
@@ -77,14 +80,17 @@ class StatementTelemetry final : public database::StatementObserver {
     metrics::Family<metrics::Counter> statements;
     metrics::Family<metrics::LogHistogram> durations;
     metrics::Family<metrics::Counter> rows;
+    std::optional<metrics::Family<metrics::LogHistogram>> standard;
   };
   struct Series {
     metrics::Counter succeeded;
     metrics::LogHistogram duration;
     metrics::Counter rows;
+    metrics::LogHistogram standard;  // of statements that succeeded
   };
 
   void count(const database::StatementReport& report);
+  metrics::LogHistogram standard_of(const database::StatementReport& report, Bytes error) const;
   const Series& series_of(const database::StatementReport& report);
   void warn_of(const database::StatementReport& report, std::int64_t slow_after_ns);
   void call_hook(const database::StatementReport& report) noexcept;

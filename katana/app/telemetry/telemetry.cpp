@@ -82,6 +82,9 @@ class TelemetryPart final : public PartWith<TelemetrySettings> {
   Result<void> check() const override;
   void add_needs(PartNeeds& needs) const override;
   void judge(std::vector<InsecureSetting>& findings) const override;
+  bool exports_metrics() const override {
+    return start_ && start_->effective.settings.metrics.enabled;
+  }
   void add_outputs(std::vector<log::SinkOptions>& outputs) override;
   Result<void> start(const PartContext& context) override;
   void provide(registry::Registry& registry) override {
@@ -220,6 +223,7 @@ void TelemetryPart::start_tracer(const PartContext& context, const TelemetrySett
                                        .spans_max = wanted.thread_spans_max,
                                        .keep_slow = wanted.keep_slow,
                                        .keep_failed = wanted.keep_failed,
+                                       .experimental = wanted.experimental,
                                        .exemplars = wanted.metrics.exemplars,
                                        .clock = context.clock,
                                        .on_filling =

@@ -37,6 +37,7 @@ KATANA_DESCRIBE(
     (keep_slow, option_rules::timeout_or_none,
      help("requests that take longer are kept though they were not sampled; 0: none are")),
     (keep_failed, help("requests that fail are kept though they were not sampled")),
+    (experimental, help("also spans of messages and of jobs of pools, whose names may change")),
     (service_name, length(0, 255), help("service.name; empty: the name of the program")),
     (resource, length(0, 8000), help("more of the resource: key=value,…, in percent-encoding")),
     (process_context,

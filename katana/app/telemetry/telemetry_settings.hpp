@@ -73,6 +73,7 @@ struct TelemetrySettings {
   double ratio = 1;
   Duration keep_slow = {};
   bool keep_failed = false;
+  bool experimental = false;      // spans whose names may change: of messages and pools
   std::string service_name = {};  // empty: the program's
   std::string resource = {};      // "key=value,…"
   bool process_context = true;    // the resource is shown to profilers of the machine

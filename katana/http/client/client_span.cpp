@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <string>
 
 #include "katana/observe/trace/trace_parent.hpp"
 #include "katana/wire/http/method.hpp"
@@ -18,6 +20,14 @@ constexpr unsigned client_error = 400;
 
 bool is_known(const Outgoing& outgoing) noexcept {
   return http::method_from(outgoing.method) != http::Method::extension;
+}
+
+Bytes version_of(const Response& response) noexcept {
+  switch (response.version()) {
+    case HttpVersion::http_2: return "2";
+    case HttpVersion::http_1_0: return "1.0";
+    default: return "1.1";
+  }
 }
 
 // Returns whether one of the lines is a field of that name.
@@ -63,6 +73,28 @@ ClientSpan::ClientSpan(Outgoing& outgoing, std::size_t fields_size, std::uint32_
   if (resends > 0) span_.set("http.request.resend_count", resends);
 }
 
+void report_attempt(const HttpClientOptions& options, const Outgoing& outgoing, Call& call,
+                    Duration duration) noexcept {
+  if (!options.on_attempt) return;
+  AttemptReport report{.method = is_known(outgoing) ? Bytes(outgoing.method) : other_method,
+                       .host = outgoing.origin.host,
+                       .port = outgoing.origin.port,
+                       .duration = duration};
+  std::string status;
+  if (call.failed()) {
+    report.error = code_name(call.error().code());
+  } else {
+    report.status = call.response().status();
+    report.version = version_of(call.response());
+    if (report.status >= client_error) report.error = status = std::to_string(report.status);
+  }
+  try {
+    options.on_attempt(report);
+  } catch (const std::exception&) {
+    // Without memory there is no series; the attempt itself is done.
+  }
+}
+
 void ClientSpan::end(Call& call) noexcept {
   if (!span_.is_recorded()) return;
   if (call.failed()) {
@@ -71,10 +103,7 @@ void ClientSpan::end(Call& call) noexcept {
   } else {
     const Response& response = call.response();
     span_.set("http.response.status_code", response.status());
-    span_.set("network.protocol.version", response.version() == HttpVersion::http_2 ? Bytes("2")
-                                          : response.version() == HttpVersion::http_1_0
-                                              ? Bytes("1.0")
-                                              : Bytes("1.1"));
+    span_.set("network.protocol.version", version_of(response));
     if (response.status() >= client_error) {
       span_.fail();
       span_.set("error.type", Bytes(fmt::format_int(response.status()).c_str()));

@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "katana/http/client/call.hpp"
+#include "katana/http/client/options.hpp"
 #include "katana/http/client/outgoing.hpp"
 #include "katana/observe/trace/span.hpp"
 
@@ -36,6 +37,10 @@ class ClientSpan {
  private:
   trace::Span span_;
 };
+
+// Calls options.on_attempt with what has become of the attempt, if there is such a function.
+void report_attempt(const HttpClientOptions& options, const Outgoing& outgoing, Call& call,
+                    Duration duration) noexcept;
 
 }  // namespace katana::client
 

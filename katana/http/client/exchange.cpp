@@ -159,9 +159,11 @@ Task<Sent> send(ReactorPool& pool, Outgoing outgoing, Call::Wanted wanted, Deadl
                     context.options().trace_context);
     auto exchange = std::make_unique<Exchange>(context, std::move(outgoing), wanted, deadline.at,
                                                deadline.timeout);
+    const Instant began = context.reactor().now();
     co_await attempt(pool, *exchange, deadline, hedge_after);
     Call& call = *exchange->reply;
     span.end(call);
+    report_attempt(context.options(), exchange->outgoing, call, context.reactor().now() - began);
     admission->note(outcome_of(call));
     RetryBudget* const budget = has_budget ? budget_of(pool, exchange->outgoing.origin) : nullptr;
     auto pause = pause_before_retry(context, budget, call, done, deadline.at);

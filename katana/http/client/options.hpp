@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/system/function.hpp"
 #include "katana/base/values/instant.hpp"
 #include "katana/http/coding/codec.hpp"
 #include "katana/net/tls/client_options.hpp"
@@ -71,6 +72,17 @@ struct DigestOptions {
   std::string origin = {};    // http://host:port, or https
   std::string user = {};      // without a colon
   std::string password = {};  // is hashed, never sent
+};
+
+// One attempt of a request that is over. Its texts are borrowed for the call.
+struct AttemptReport {
+  Bytes method = {};       // "_OTHER": not a known one
+  Bytes host = {};         // of the URL
+  std::uint16_t port = 0;  // likewise, or that of the scheme
+  unsigned status = 0;     // 0: there is no reply
+  Bytes version = {};      // "1.0", "1.1" or "2"; empty: there is no reply
+  Bytes error = {};        // the status from 400 on, or a code's name; empty: it succeeded
+  Duration duration = {};  // of the attempt, with what it waited for a connection
 };
 
 struct HttpClientOptions {
@@ -164,6 +176,8 @@ struct HttpClientOptions {
   // the results.
   Duration failures_kept = seconds(1);
   std::uint32_t names_max = 1024;
+  // Called with each attempt that is over, on its reactor. It must not block. Null: none.
+  std::function<void(const AttemptReport&)> on_attempt = {};
   // Seed of the random part of the backoff; 0: a random one for each reactor.
   std::uint64_t seed = 0;
 };

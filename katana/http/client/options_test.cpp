@@ -154,6 +154,27 @@ TEST_F(ClientSpanTest, a_request_has_a_span_with_its_url_and_its_reply) {
                                    "error.type=404"));
 }
 
+TEST_F(ClientSpanTest, each_attempt_is_reported_with_what_became_of_it) {
+  std::vector<std::string> reports;
+  auto options = test_options();
+  options.retry_after_max = seconds(5);
+  options.on_attempt = [&reports](const AttemptReport& each) {
+    reports.push_back(fmt::format("{} {}:{} {} '{}' '{}' {}", each.method, each.host, each.port,
+                                  each.status, each.version, each.error, each.duration.ns >= 0));
+    throw std::runtime_error("no memory");
+  };
+  use(options);
+  Reply& reply = fetch_traced(Request("http://server.test/"));
+  answer(0);
+  say(0, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 1\r\n\r\n");
+  turn(milliseconds(1'100));
+  turn();
+  say(0, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(error_of(reply), "status 200");
+  EXPECT_THAT(reports, ElementsAre("GET server.test:80 503 '1.1' '503' true",
+                                   "GET server.test:80 200 '1.1' '' true"));
+}
+
 TEST_F(ClientSpanTest, each_attempt_has_a_span_and_says_how_many_were_before_it) {
   auto options = test_options();
   options.retry_after_max = seconds(5);

@@ -170,6 +170,11 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
       {metrics::LogBuckets(3, 600'000'000'000), 1e9, counts_of(options_.duration_buckets)});
   if (!durations) return std::unexpected(durations.error());
   if (auto prepared = prepare_events(); !prepared) return prepared;
+  if (options_.standard != StandardMetricUse::off) {
+    auto prepared = standard_.prepare(*options_.metrics, service.route_count(),
+                                      options_.standard == StandardMetricUse::exposed);
+    if (!prepared) return prepared;
+  }
   const auto add = [&](Bytes method, Bytes route) {
     Series& series = series_.emplace_back();
     for (std::size_t status = 0; status < status_classes; ++status) {
@@ -241,6 +246,9 @@ bool RequestTelemetry::accepts_ids(session::ClientSource& from) const noexcept {
 void RequestTelemetry::on_exchange_end(session::Exchange& exchange,
                                        const session::ExchangeRecord& record) noexcept {
   if (!series_.empty()) count(record);
+  if (standard_.is_on() && record.kind == session::ExchangeKind::request) {
+    standard_.observe(exchange, record);
+  }
   access_.on_exchange_end(exchange, record);
   if (options_.tracer != nullptr) [[unlikely]] {
     if (const trace::CurrentSpan* const span = trace::current_span()) {

@@ -18,6 +18,7 @@
 //
 //   katana_http_route_requests_total{method,route,status}       status: 1xx … 5xx, or "none"
 //   katana_http_route_duration_seconds{method,route}, with a tracer with exemplars
+//   http_server_request_duration_seconds, as http/server/standard_durations.hpp says
 //
 // Streams of events and WebSocket connections count as requests, but not in durations and slow
 // requests. Streams of events have separate metrics:
@@ -48,6 +49,7 @@
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/server/access_log.hpp"
 #include "katana/http/server/request_id.hpp"
+#include "katana/http/server/standard_durations.hpp"
 #include "katana/http/session/exchange_observer.hpp"
 #include "katana/observe/log/logger.hpp"
 #include "katana/observe/metrics/registry.hpp"
@@ -59,6 +61,13 @@ class Tracer;
 
 namespace katana::server {
 
+// The use of the metrics with OpenTelemetry's names (observe/metrics/standard_names.hpp).
+enum class StandardMetricUse : std::uint8_t {
+  off,       // there are none
+  exported,  // exporters alone have them
+  exposed,   // /metrics has them, too
+};
+
 // The records of each request, and their destinations.
 struct RequestTelemetryOptions {
   bool ids = true;                                       // and traces
@@ -68,7 +77,9 @@ struct RequestTelemetryOptions {
   Duration slow_after = {};              // 0: nothing is slow
   TargetRules targets = {};              // for both logs
   metrics::Registry* metrics = nullptr;  // null: none
-  trace::Tracer* tracer = nullptr;       // null: no spans
+  // Whether there is also http.server.request.duration of OpenTelemetry, and for whom.
+  StandardMetricUse standard = StandardMetricUse::off;
+  trace::Tracer* tracer = nullptr;  // null: no spans
   // Upper ends of the buckets of durations in a scrape; each is exact to an eighth.
   std::vector<Duration> duration_buckets = default_duration_buckets();
 
@@ -122,6 +133,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
   metrics::Gauge events_open_;
   metrics::LogHistogram events_duration_;
   metrics::LogHistogram websocket_duration_;
+  StandardDurations standard_;
   std::vector<Series> series_;  // by route; the last is for requests without a route
 };
 

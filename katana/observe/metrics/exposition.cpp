@@ -120,6 +120,8 @@ class Exposition::Piece {
 Exposition::Exposition(Registry& registry, Format format) : format_(format) {
   registry.refresh();
   families_ = registry.families();
+  std::erase_if(families_,
+                [](const detail::FamilyState* each) { return !each->description().is_exposed; });
   begin_family();
 }
 

@@ -53,8 +53,10 @@ struct Description {
   std::size_t series_max = 0;            // 0: the registry's
   // A log histogram keeps a trace for each exposed bucket of a series, in 48 bytes.
   bool exemplars = false;
+  // False: exporters alone have the family, and /metrics has not.
+  bool is_exposed = true;
 
-  // Whether both give the same family: `exemplars` are as the first that asked wanted.
+  // Whether both give the same family: the last two are as the first that asked wanted.
   bool operator==(const Description& other) const {
     return name == other.name && help == other.help && labels == other.labels &&
            unit == other.unit && series_max == other.series_max;

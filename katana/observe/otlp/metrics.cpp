@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -46,8 +47,23 @@ std::string unescaped(Bytes text) {
   return value;
 }
 
+void add_integer_attribute(ProtobufWriter& out, std::uint32_t number, Bytes key, Bytes digits) {
+  std::uint64_t value = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (failure != std::errc() || end != digits.data() + digits.size()) {
+    return add_text_attribute(out, number, key, digits);
+  }
+  const std::size_t attribute = out.begin(number);
+  out.string(1, key);
+  const std::size_t any = out.begin(2);
+  out.varint(3, value, true);
+  out.end(any);
+  out.end(attribute);
+}
+
+// `standard`: of the family; null: its labels are attributes by their names.
 void add_attributes(const FamilyState& family, std::size_t series, std::uint32_t number,
-                    ProtobufWriter& out) {
+                    const metrics::StandardMetric* standard, ProtobufWriter& out) {
   Bytes values = family.label_values(series);
   const auto& labels = family.description().labels;
   if (!labels.empty() && values.starts_with(metrics::overflow_value)) {
@@ -59,10 +75,17 @@ void add_attributes(const FamilyState& family, std::size_t series, std::uint32_t
     out.end(any);
     return out.end(attribute);
   }
-  for (const std::string& label : labels) {
+  for (std::size_t index = 0; index < labels.size(); ++index) {
     const std::size_t end = values.find(FamilyState::separator);
-    add_text_attribute(out, number, label, unescaped(values.substr(0, end)));
+    const std::string value = unescaped(values.substr(0, end));
     values.remove_prefix(end + 1);
+    if (standard == nullptr) {
+      add_text_attribute(out, number, labels[index], value);
+    } else if (!value.empty()) {
+      const metrics::StandardLabel& label = standard->labels[index];
+      label.is_integer ? add_integer_attribute(out, number, label.name, value)
+                       : add_text_attribute(out, number, label.name, value);
+    }
   }
 }
 
@@ -185,8 +208,9 @@ class MetricsEncoder::Message {
   explicit Message(const MetricsEncoderOptions& options) : options_(options) {}
 
   // Adds a point of a metric, which begins with its first one.
-  ProtobufWriter& point(const FamilyState& family, HistogramForm form, bool is_delta) {
-    if (!is_open_) open(family, form, is_delta);
+  ProtobufWriter& point(const FamilyState& family, const metrics::StandardMetric* standard,
+                        HistogramForm form, bool is_delta) {
+    if (!is_open_) open(family, standard, form, is_delta);
     ++points_;
     return out_;
   }
@@ -209,10 +233,11 @@ class MetricsEncoder::Message {
   std::vector<MetricsMessage> take() { return std::move(done_); }
 
  private:
-  void open(const FamilyState& family, HistogramForm form, bool is_delta) {
+  void open(const FamilyState& family, const metrics::StandardMetric* standard, HistogramForm form,
+            bool is_delta) {
     is_open_ = true;
     metric_ = out_.begin(2);
-    out_.string(1, family.description().name);
+    out_.string(1, standard != nullptr ? standard->name : Bytes(family.description().name));
     out_.string(2, family.description().help);
     out_.string(3, unit_of(family.description()));
     const bool is_exponential =
@@ -264,6 +289,7 @@ std::vector<MetricsMessage> MetricsEncoder::collect(metrics::Registry& registry,
 void MetricsEncoder::collect_family(FamilyState& family, std::vector<Series>& known,
                                     Message& message) {
   const bool wants_delta = is_delta(family.kind());
+  standard_ = metrics::find_standard(family.description().name);
   for (std::size_t series = 0;; ++series) {
     const auto lock = family.lock();
     if (series == family.series_count()) break;
@@ -325,7 +351,7 @@ void MetricsEncoder::commit(const MetricsMessage& message) {
 // `known`: for a delta; null: no delta.
 void MetricsEncoder::add_point(const FamilyState& family, std::size_t series, const Series* known,
                                Message& message) const {
-  ProtobufWriter& out = message.point(family, options_.histograms, known != nullptr);
+  ProtobufWriter& out = message.point(family, standard_, options_.histograms, known != nullptr);
   const bool has_committed = known != nullptr && known->committed_ns != 0;
   const std::uint64_t began = has_committed ? known->committed_ns : options_.started_ns;
   const bool is_exponential =
@@ -334,7 +360,7 @@ void MetricsEncoder::add_point(const FamilyState& family, std::size_t series, co
   if (family.kind() != Kind::gauge) out.fixed64(2, began);
   out.fixed64(3, collected_ns_);
   if (!is_histogram(family.kind())) {
-    add_attributes(family, series, 7, out);
+    add_attributes(family, series, 7, standard_, out);
     if (family.kind() == Kind::counter) {
       out.fixed64(6, now_.counts.front(), true);
     } else {
@@ -342,7 +368,7 @@ void MetricsEncoder::add_point(const FamilyState& family, std::size_t series, co
     }
     return out.end(point);
   }
-  add_attributes(family, series, is_exponential ? 1 : 9, out);
+  add_attributes(family, series, is_exponential ? 1 : 9, standard_, out);
   std::uint64_t count = 0;
   for (const std::uint64_t each : now_.counts) count += each;
   out.fixed64(4, count, true);

@@ -7,7 +7,8 @@
 //
 // The fields are those of opentelemetry/proto/metrics/v1/metrics.proto 1.11, by their numbers.
 // Exemplars of log histograms are sent until a collection with them was accepted.
-// Names are those of the registry, without "_total"; units are UCUM's ("s", "By").
+// Names are those of the registry, without "_total"; of standard metrics (standard_names.hpp) those
+// of OpenTelemetry. Units are UCUM's ("s", "By").
 //
 //   MetricsEncoder encoder({.started_ns = …});
 //   for (MetricsMessage& each : encoder.collect(registry, now_ns)) {
@@ -28,6 +29,7 @@
 
 #include "katana/base/text/protobuf.hpp"
 #include "katana/observe/metrics/registry.hpp"
+#include "katana/observe/metrics/standard_names.hpp"
 
 namespace katana::otlp {
 
@@ -94,8 +96,9 @@ class MetricsEncoder {
   const MetricsEncoderOptions options_;
   std::vector<std::vector<Series>> known_;  // by family and series; empty without delta
   std::uint64_t collected_ns_ = 0;
-  std::uint64_t exemplars_from_ns_ = 0;  // older ones were in an accepted collection
-  Figures now_;                          // of the series that is being encoded
+  std::uint64_t exemplars_from_ns_ = 0;                // older ones were in an accepted collection
+  Figures now_;                                        // of the series that is being encoded
+  const metrics::StandardMetric* standard_ = nullptr;  // and its family; null: it is not one
 };
 
 }  // namespace katana::otlp

@@ -292,6 +292,27 @@ TEST_F(MetricsTest, a_message_ends_at_its_size_and_each_is_taken_alone) {
   EXPECT_THAT(collect().at("shop_orders").points, SizeIs(20 - taken));
 }
 
+TEST_F(MetricsTest, a_standard_metric_has_the_names_of_the_conventions_and_no_empty_attribute) {
+  use({});
+  const metrics::StandardMetric& standard = metrics::http_server_request_duration();
+  auto durations = *registry_.log_histograms(metrics::description_of(standard, false),
+                                             metrics::standard_shape());
+  durations.with("GET", "http", "/users/{id}", "200", "1.1", "").observe(milliseconds(20));
+  auto read = collect();
+  ASSERT_TRUE(read.contains("http.server.request.duration"));
+  const ReadMetric& metric = read["http.server.request.duration"];
+  EXPECT_EQ(metric.unit, "s");
+  EXPECT_EQ(metric.kind, 10u);
+  ASSERT_THAT(metric.points, SizeIs(1));
+  EXPECT_THAT(attributes(metric.points[0], 1),
+              ElementsAre("http.request.method=GET", "url.scheme=http", "http.route=/users/{id}",
+                          "http.response.status_code=", "network.protocol.version=1.1"));
+  for (const ReadField& each : fields_of(metric.points[0])) {
+    if (each.number != 1 || bytes_in(each.bytes, 1) != "http.response.status_code") continue;
+    EXPECT_EQ(value_in(bytes_in(each.bytes, 2), 3), 200u) << "it is a number";
+  }
+}
+
 }  // namespace
 }  // namespace katana::otlp
 

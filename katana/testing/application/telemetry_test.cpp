@@ -28,6 +28,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr const char* remote = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -393,6 +394,55 @@ TEST_F(TelemetryTest, its_metrics_say_what_was_not_recorded) {
                 .value_or(0),
             4);
   EXPECT_THAT(app_->spans().all(), SizeIs(16));
+}
+
+TEST_F(TelemetryTest,
+       requests_statements_and_calls_have_metrics_with_the_names_of_the_conventions) {
+  make({"metrics.names=opentelemetry", "telemetry.enabled=false"});
+  app_->upstream("http://stock.example:8080",
+                 [](Router& router) { router.get("/items", [] { return Reply::text("7"); }); });
+  ASSERT_TRUE(app_->start());
+  app_->get("/users/ann");
+  app_->get("/users/bob");
+  app_->get("/users/bob", {{"Connection", "close"}});
+  app_->get("/fails");
+  app_->get("/nowhere");
+  app_->get("/task/a");
+  app_->get("/calls");
+  const auto count = [&](const char* name, const MetricLabels& labels) {
+    const auto found = app_->metrics().histogram(name, labels);
+    EXPECT_TRUE(found) << found.error().describe();
+    return found ? found->count : 0;
+  };
+  const char* const server = "http_server_request_duration_seconds";
+  EXPECT_EQ(count(server, {{"http_request_method", "GET"},
+                           {"url_scheme", "http"},
+                           {"http_route", "/users/{id}"},
+                           {"http_response_status_code", "200"},
+                           {"network_protocol_version", "1.1"},
+                           {"error_type", ""}}),
+            3u);
+  EXPECT_EQ(count(server, {{"http_route", "/fails"}, {"error_type", "500"}}), 1u);
+  EXPECT_EQ(count(server, {{"http_route", ""}, {"http_response_status_code", "404"}}), 1u);
+  EXPECT_EQ(count("db_client_operation_duration_seconds",
+                  {{"db_system_name", "sqlite"}, {"db_query_summary", "SELECT sqlite_master"}}),
+            1u);
+  EXPECT_EQ(count("http_client_request_duration_seconds", {{"http_request_method", "GET"},
+                                                           {"server_address", "stock.example"},
+                                                           {"server_port", "8080"},
+                                                           {"http_response_status_code", "200"},
+                                                           {"network_protocol_version", "1.1"},
+                                                           {"error_type", ""}}),
+            1u);
+  EXPECT_THAT(app_->metrics().text(), HasSubstr("katana_http_route_duration_seconds"));
+}
+
+TEST_F(TelemetryTest, by_default_metrics_have_the_names_of_katana_alone) {
+  app_->get("/users/ann");
+  app_->get("/task/a");
+  const std::string text = app_->metrics().text();
+  EXPECT_THAT(text, Not(HasSubstr("\nhttp_")));
+  EXPECT_THAT(text, Not(HasSubstr("\ndb_")));
 }
 
 }  // namespace
