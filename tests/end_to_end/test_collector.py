@@ -1,5 +1,6 @@
-"""One trace over three processes, as the OpenTelemetry Collector and Jaeger have it: client → service → PostgreSQL, and
-through NATS a second service. tools/matrix builds both programs.
+"""One trace over three processes, as the OpenTelemetry Collector and Jaeger have it.
+
+client → service → PostgreSQL, and through NATS a second service. tools/matrix builds both programs.
 
 KATANA_OTELCOL is the collector of tests/deploy/collector, KATANA_JAEGER Jaeger's all-in-one; without the latter, the
 trace is read from the collector's file alone.
