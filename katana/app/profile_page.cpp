@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "katana/app/waiting_profile.hpp"
+#include "katana/base/thread/run.hpp"
 #include "katana/base/values/timestamp.hpp"
 #include "katana/http/handlers/content_disposition.hpp"
 #include "katana/http/handlers/extract.hpp"
@@ -190,13 +191,17 @@ class WaitingTurn {
   std::atomic<std::int64_t>* ends_at_ns_;
 };
 
-Task<Result<Reply>> make_waiting_profile(server::Observability& observability, WaitingTurn /*turn*/,
-                                         const std::atomic<bool>& is_draining,
-                                         WaitingProfileOptions options, ProfileQuery query) {
-  const std::string program = options.program;
-  options.is_over_early = [&is_draining] { return is_draining.load(std::memory_order_relaxed); };
-  const profile::Profile made = co_await profile_waiting(observability, std::move(options));
-  co_return reply_of(write(made, query.format), query, program);
+Task<Result<Reply>> make_waiting_profile(server::Observability& observability, thread::Pool& pool,
+                                         const std::string& program, WaitingTurn /*turn*/,
+                                         WaitingOptions options, ProfileQuery query) {
+  const WaitingSamples samples = co_await sample_waiting(observability, std::move(options));
+  // Many stacks would hold up a reactor.
+  auto job = [kept = std::make_shared<const WaitingSamples>(samples), program,
+              format = query.format] { return write(profile_of(*kept, program), format); };
+  auto given = thread::give(job);
+  Result<std::string> content = co_await pool.run(given);
+  if (!content) co_return std::unexpected(content.error());
+  co_return reply_of(*std::move(content), query, program);
 }
 
 Task<Result<Reply>> ready(Reply reply) { co_return std::move(reply); }
@@ -209,10 +214,11 @@ std::int64_t now_ns() {
 }  // namespace
 
 ProfilePage::ProfilePage(std::string program, const ProfileSettings& settings,
-                         server::Observability& observability)
+                         server::Observability& observability, thread::Pool& pool)
     : program_(std::move(program)),
       settings_(settings),
       observability_(observability),
+      pool_(pool),
       profiler_(program_) {}
 
 Task<Result<Reply>> ProfilePage::make(const Request& request, const ProfileQuery& query) {
@@ -228,9 +234,12 @@ Task<Result<Reply>> ProfilePage::make(const Request& request, const ProfileQuery
   if (!waiting_ends_at_ns_.compare_exchange_strong(none, end_ns, std::memory_order_relaxed)) {
     return ready(refuse_second(none));
   }
-  return make_waiting_profile(
-      observability_, WaitingTurn(waiting_ends_at_ns_), is_draining_,
-      {.program = program_, .length = extent->length, .hertz = extent->hertz}, query);
+  WaitingTurn turn(waiting_ends_at_ns_);  // before anything that may throw
+  WaitingOptions options{.length = extent->length, .hertz = extent->hertz, .is_over_early = [this] {
+                           return is_draining_.load(std::memory_order_relaxed);
+                         }};
+  return make_waiting_profile(observability_, pool_, program_, std::move(turn), std::move(options),
+                              query);
 }
 
 void ProfilePage::add_to(Group& pages) {

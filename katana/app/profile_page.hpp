@@ -10,12 +10,14 @@
 //             html (a flame graph)
 //
 // Owns       the profiler.
-// Borrows    the observability, which outlives the service.
+// Borrows    the observability, and the pool that writes profiles of waiting. They outlive the
+//            service.
 // Thread     add_to() one, before the program serves. Requests come on any reactor.
 // Allocates  during a profile.
 // Fails      400 that names the parameter and its bounds. 405 for HEAD. 403 for a page of another
 //            site, without a token. 409 with the end time while another profile of the kind is
-//            being made. 503 where the kernel refuses timers, and after drain().
+//            being made. 503 where the kernel refuses timers or the pool has no place, and after
+//            drain().
 // Invariant  a client that leaves ends its profile. The page must outlive the service.
 #pragma once
 
@@ -24,6 +26,7 @@
 #include <string>
 
 #include "katana/app/settings.hpp"
+#include "katana/base/thread/pool.hpp"
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/server/observability.hpp"
 #include "katana/observe/profile/profiler.hpp"
@@ -36,7 +39,7 @@ class ProfilePage {
  public:
   // `program`: its name.
   ProfilePage(std::string program, const ProfileSettings& settings,
-              server::Observability& observability);
+              server::Observability& observability, thread::Pool& pool);
 
   // `pages`: a group that only those who run the program reach.
   void add_to(Group& pages);
@@ -52,6 +55,7 @@ class ProfilePage {
   const std::string program_;
   const ProfileSettings settings_;
   server::Observability& observability_;
+  thread::Pool& pool_;
   profile::Profiler profiler_;
   std::atomic<std::int64_t> waiting_ends_at_ns_ = 0;  // since 1970; 0: none is being made
   std::atomic<bool> is_draining_ = false;

@@ -33,7 +33,8 @@ Result<void> Program::make_guard() {
 void Program::add_profile_page(Group& pages) {
   const ProfileSettings& profile = settings()->profile;
   if (!profile.enabled || embedding_) return;
-  profile_page_ = std::make_unique<ProfilePage>(options_.name, profile, *observability_);
+  profile_page_ = std::make_unique<ProfilePage>(options_.name, profile, *observability_,
+                                                pools_->work());
   profile_page_->add_to(pages);
 }
 

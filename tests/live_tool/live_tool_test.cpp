@@ -294,6 +294,18 @@ TEST(StackView, single_stacks_name_their_request) {
   EXPECT_EQ(lines[4], "waits for 12.3 s: GET /price/{id}, request b, reactor 0");
 }
 
+TEST(StackView, takes_any_answer) {
+  app::CoroutinesDocument document{.matched = 1};
+  document.coroutines = {a_coroutine("\x1b[2J", 1)};
+  document.coroutines[0].frames[0].depth = -1;
+  document.coroutines[0].frames[1].depth = 1'000'000'000;
+  document.coroutines[0].frames[1].function = "a\nb\x1b[31m";
+  for (const std::string& line : stack_lines(document, true)) {
+    EXPECT_LT(line.size(), 1000u);
+    for (const char each : line) EXPECT_GE(static_cast<unsigned char>(each), 0x20) << line;
+  }
+}
+
 TEST(StackView, says_what_it_does_not_show) {
   EXPECT_THAT(stack_lines({}, false), ElementsAre("no coroutine waits"));
   app::CoroutinesDocument document{.matched = 7, .silent_reactors = {1}, .unlisted_reactors = {2}};

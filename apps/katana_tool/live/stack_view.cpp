@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 
+#include "katana_tool/live/top_view.hpp"
+
 namespace katana::tool {
 namespace {
 
@@ -15,17 +17,25 @@ std::string time_text(std::int64_t ms) {
   return fmt::format("{} min", ms / 60'000);
 }
 
+// Texts come from a program that may be any: no control characters, and not too long.
+constexpr std::size_t text_width_max = 300;
+std::string safe(const std::string& text) { return shown(text, text_width_max); }
+
+std::string function_of(const app::FrameEntry& frame) {
+  constexpr std::int64_t depth_max = 64;
+  const auto depth = static_cast<std::size_t>(std::clamp<std::int64_t>(frame.depth, 0, depth_max));
+  return std::string(2 * depth, ' ') + safe(frame.function);
+}
+
 std::vector<std::string> frame_lines(const app::CoroutineEntry& entry) {
   std::size_t width = 0;
   for (const app::FrameEntry& frame : entry.frames) {
-    width = std::max(width, frame.function.size() + 2 * static_cast<std::size_t>(frame.depth));
+    width = std::max(width, function_of(frame).size());
   }
   std::vector<std::string> lines;
   for (const app::FrameEntry& frame : entry.frames) {
-    const std::string indented =
-        std::string(2 * static_cast<std::size_t>(frame.depth), ' ') + frame.function;
-    lines.push_back(fmt::format("    {:<{}}  {}", indented, width, frame.at));
-    if (!frame.awaits.empty()) lines.back() += fmt::format("  awaits {}", frame.awaits);
+    lines.push_back(fmt::format("    {:<{}}  {}", function_of(frame), width, safe(frame.at)));
+    if (!frame.awaits.empty()) lines.back() += fmt::format("  awaits {}", safe(frame.awaits));
   }
   return lines;
 }
@@ -40,10 +50,10 @@ struct Group {
 
 std::string heading_of(const Group& group, bool is_single) {
   const app::CoroutineEntry& entry = *group.first;
-  const std::string route = entry.route.empty() ? "no route" : entry.route;
+  const std::string route = entry.route.empty() ? "no route" : safe(entry.route);
   if (is_single) {
     std::string text = fmt::format("waits for {}: {}", time_text(group.longest_ms), route);
-    if (!entry.request_id.empty()) text += fmt::format(", request {}", entry.request_id);
+    if (!entry.request_id.empty()) text += fmt::format(", request {}", safe(entry.request_id));
     return text + fmt::format(", reactor {}", entry.reactor);
   }
   if (group.count == 1)

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -22,6 +22,9 @@ namespace {
 
 constexpr const char* mapping_name = "OTEL_CTX";
 constexpr std::uint32_t format_version = 2;
+constexpr std::size_t payload_bytes_max = 65'536;  // that readers take
+// linux/memfd.h of Linux 6.3.
+constexpr unsigned no_exec_seal = 8;
 // linux/prctl.h of Linux 5.17.
 constexpr int set_vma = 0x53564d41;
 constexpr unsigned long anonymous_name = 0;
@@ -31,7 +34,7 @@ struct Header {
   char signature[8];
   std::uint32_t version;
   std::uint32_t payload_bytes;
-  std::uint64_t published_at_ns;
+  std::uint64_t published_at_ns;  // of CLOCK_BOOTTIME; 0: it is being written
   const void* payload;
 };
 static_assert(sizeof(Header) == 32);
@@ -51,7 +54,9 @@ std::string payload_of(const otlp::Resource& resource) {
 
 // A file in memory is found by its name where the kernel does not name anonymous mappings.
 void* map_named(std::size_t bytes) noexcept {
-  const int file = ::memfd_create(mapping_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  int file = ::memfd_create(mapping_name, flags | no_exec_seal);
+  if (file < 0 && errno == EINVAL) file = ::memfd_create(mapping_name, flags);
   if (file < 0) return MAP_FAILED;
   void* memory = MAP_FAILED;
   if (::ftruncate(file, static_cast<off_t>(bytes)) == 0) {
@@ -62,14 +67,22 @@ void* map_named(std::size_t bytes) noexcept {
 }
 
 std::uint64_t now_ns() noexcept {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 }  // namespace
 
 Result<ProcessContext> ProcessContext::make(const otlp::Resource& resource) {
+  const std::string payload = payload_of(resource);
+  if (payload.size() > payload_bytes_max) {
+    return fail(Code::invalid_argument,
+                fmt::format("the resource has {} bytes, and readers take at most {}: shorten "
+                            "telemetry.resource or OTEL_RESOURCE_ATTRIBUTES",
+                            payload.size(), payload_bytes_max));
+  }
   if (is_shown.exchange(true)) {
     return fail(Code::already_exists, "this process shows its resource already");
   }
@@ -79,7 +92,6 @@ Result<ProcessContext> ProcessContext::make(const otlp::Resource& resource) {
     return std::unexpected(Error(
         Code::unavailable, fmt::format("{}: {}", action, std::generic_category().message(number))));
   };
-  const std::string payload = payload_of(resource);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t bytes = (sizeof(Header) + payload.size() + page - 1) / page * page;
   void* memory = map_named(bytes);
@@ -96,13 +108,12 @@ Result<ProcessContext> ProcessContext::make(const otlp::Resource& resource) {
   auto* const header = new (memory) Header{};
   char* const behind = static_cast<char*>(memory) + sizeof(Header);
   std::memcpy(behind, payload.data(), payload.size());
+  std::memcpy(header->signature, mapping_name, sizeof header->signature);
   header->version = format_version;
   header->payload_bytes = static_cast<std::uint32_t>(payload.size());
   header->payload = behind;
-  header->published_at_ns = now_ns();
-  // A reader of another process sees the signature last.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  std::memcpy(header->signature, mapping_name, sizeof header->signature);
+  // release: a reader of another process that sees the time sees the rest.
+  std::atomic_ref(header->published_at_ns).store(now_ns(), std::memory_order_release);
   if (::prctl(set_vma, anonymous_name, memory, bytes, mapping_name) != 0 && !is_named) {
     ::munmap(memory, bytes);
     return refused("name the process context");

@@ -2,11 +2,14 @@
 // for the whole machine. It finds a memory mapping by its name in /proc/PID/maps, and so knows
 // which service a process is without its help.
 //
-// Source     OTEP 4719, version 2; the payload is opentelemetry.proto.processcontext.v1development.
+// Source     OTEP 4719, version 2, as the OpenTelemetry eBPF profiler reads it: the time is that of
+//            CLOCK_BOOTTIME, and 0 until the rest is written. The payload is
+//            opentelemetry.proto.processcontext.v1development.
 // Owns       the mapping, which a fork does not get.
 // Thread     any; one at a time.
 // Allocates  the mapping: a page or two.
-// Fails      make() with the call that the kernel refused.
+// Fails      make() with the call that the kernel refused, or for a resource of more than 64 KiB,
+//            which readers refuse.
 // Invariant  a reader sees nothing, or the whole. There is one in a process: a second one is
 //            refused.
 #pragma once

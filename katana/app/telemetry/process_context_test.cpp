@@ -97,6 +97,16 @@ TEST(ProcessContext, a_resource_may_be_larger_than_a_page) {
   EXPECT_EQ(attributes_at(*mapping)["team"], std::string(10'000, 'a'));
 }
 
+TEST(ProcessContext, a_resource_that_readers_would_refuse_is_refused) {
+  otlp::Resource resource = resource_of_shop();
+  resource.set("team", std::string(65'536, 'a'));
+  const auto context = ProcessContext::make(resource);
+  ASSERT_FALSE(context);
+  EXPECT_EQ(context.error().code(), Code::invalid_argument);
+  EXPECT_FALSE(find_mapping());
+  EXPECT_TRUE(ProcessContext::make(resource_of_shop())) << "the refusal leaves nothing behind";
+}
+
 TEST(ProcessContext, there_is_one_in_a_process_at_a_time) {
   {
     const auto first = ProcessContext::make(resource_of_shop());

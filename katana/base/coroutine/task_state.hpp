@@ -9,7 +9,8 @@
 // Fails      StartedTask: those of the threads after the first 256 are left out.
 // Invariant  a task that is suspended has a state; one that has not begun or is over has none. A
 //            task that runs may have that of its last wait. A walk is a message of the same
-//            executor, and never meets a task that runs.
+//            executor, and never meets a task that runs. An awaitable that resumes a task on
+//            another thread would break this; those of KATANA do not.
 #pragma once
 
 #include <coroutine>
@@ -33,7 +34,8 @@ class TaskState;
 // Receives the tasks that a task awaits.
 class TaskVisitor {
  public:
-  virtual void visit(const TaskState& awaited) = 0;
+  // Returns false if it wants no more of them.
+  virtual bool visit(const TaskState& awaited) = 0;
 
  protected:
   ~TaskVisitor() = default;
@@ -48,7 +50,8 @@ struct AwaitKind {
 
 namespace detail {
 
-// An awaitable that runs tasks has `void visit_tasks(TaskVisitor&) const`.
+// An awaitable that runs tasks has `void visit_tasks(TaskVisitor&) const`, which ends when the
+// visitor wants no more.
 template <class A>
 concept RunsTasks =
     requires(const A& awaitable, TaskVisitor& visitor) { awaitable.visit_tasks(visitor); };
@@ -111,9 +114,10 @@ class TaskState {
 namespace detail {
 
 // The kind of `co_await task`: the awaited object is the state of that task.
-inline constexpr AwaitKind awaits_task{{}, [](const void* awaited, TaskVisitor& visitor) {
-                                         visitor.visit(*static_cast<const TaskState*>(awaited));
-                                       }};
+inline constexpr AwaitKind awaits_task{
+    {}, [](const void* awaited, TaskVisitor& visitor) {
+      (void)visitor.visit(*static_cast<const TaskState*>(awaited));
+    }};
 
 // The awaiter of `co_await awaitable` in a Task. It notes the wait if it suspends.
 // Awaiter: a type, or a reference to one, which g++ 12 would copy if it were returned as such.
@@ -146,6 +150,10 @@ auto note_await(A&& awaitable, const std::source_location& where) {
     return NotedAwaiter<decltype(operator co_await(std::forward<A>(awaitable)))>{
         operator co_await(std::forward<A>(awaitable)), &await_kind<Type>, &awaitable, where};
   } else {
+    static_assert(
+        requires { awaitable.await_ready(); },
+        "an operator co_await is found only as a member, or in the namespace of its "
+        "operand: wrap a type of another library in one of yours");
     return NotedAwaiter<std::remove_reference_t<A>&>{awaitable, &await_kind<Type>, &awaitable,
                                                      where};
   }
@@ -155,16 +163,18 @@ auto note_await(A&& awaitable, const std::source_location& where) {
 
 class StartedTask : public WalkedItem<StartedTask> {
  public:
-  // REQUIRES that this object ends before the task does.
-  explicit StartedTask(const TaskState& state) noexcept
-      : state_(state), activity_(current_activity), executor_(Executor::current()) {
+  // `activity`: of the work that started the task, which outlives this object; null: none. It is
+  // not current_activity: a task that waits in a span of its own has changed that. REQUIRES that
+  // this object ends before the task does.
+  StartedTask(const TaskState& state, const Activity* activity) noexcept
+      : state_(state), activity_(activity), executor_(Executor::current()) {
     if (auto* const list = ThreadLists<StartedTask>::own()) list->push_back(*this);
   }
   // The task ends before this object.
   void end() noexcept { leave_list(); }
 
   const TaskState& state() const noexcept { return state_; }
-  // The activity of the task when it was started; null: none.
+  // The activity that it was given.
   const Activity* activity() const noexcept { return activity_; }
   const Executor* executor() const noexcept { return executor_; }
 

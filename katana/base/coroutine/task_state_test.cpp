@@ -21,8 +21,8 @@ class Shown final : public TaskVisitor {
     shown.visit(state);
     return shown.lines_;
   }
-  void visit(const TaskState& state) override {
-    if (!state.is_suspended()) return;
+  bool visit(const TaskState& state) override {
+    if (!state.is_suspended()) return true;
     std::string line(depth_, ' ');
     line += state.awaits().empty() ? "task" : std::string(state.awaits());
     line += " at " + std::to_string(state.where().line());
@@ -30,6 +30,7 @@ class Shown final : public TaskVisitor {
     ++depth_;
     state.visit(*this);
     --depth_;
+    return true;
   }
 
  private:
@@ -147,13 +148,12 @@ TEST_F(TaskStateTest, a_started_task_is_listed_until_it_ends) {
   EXPECT_EQ(count(), 0);
   const Activity activity{.name = "42"};
   {
-    const ActivityScope as(&activity);
-    const StartedTask started(task.state());
+    const StartedTask started(task.state(), &activity);
     EXPECT_EQ(count(), 1);
     EXPECT_EQ(started.activity(), &activity);
   }
   EXPECT_EQ(count(), 0);
-  StartedTask ended(task.state());
+  StartedTask ended(task.state(), nullptr);
   ended.end();
   EXPECT_EQ(count(), 0);
 }

@@ -109,8 +109,11 @@ class [[nodiscard]] GatherTuple : public Gathering {
     return is_over();
   }
   void visit_tasks(TaskVisitor& visitor) const {
-    std::apply([&](const auto&... each) { (visitor.visit(each.running.state()), ...); }, tasks_);
+    std::apply([&](const auto&... each) { (void)(visitor.visit(each.running.state()) && ...); },
+               tasks_);
   }
+  // Of the first task.
+  const TaskState& first_state() const noexcept { return std::get<0>(tasks_).running.state(); }
 
  protected:
   using Indices = std::index_sequence_for<T...>;
@@ -175,7 +178,9 @@ class [[nodiscard]] GatherVector final : public Gathering {
     return is_over();
   }
   void visit_tasks(TaskVisitor& visitor) const {
-    for (const auto& each : tasks_) visitor.visit(each.running.state());
+    for (const auto& each : tasks_) {
+      if (!visitor.visit(each.running.state())) return;
+    }
   }
   auto await_resume() {
     if constexpr (any) {

@@ -152,7 +152,7 @@ class ListWalk : private WalkedItem<T> {
 template <class T>
 class ThreadLists {
  public:
-  static constexpr std::size_t threads_max = 256;  // that have a list at a time
+  static constexpr std::size_t threads_max = 256;  // that ever have a list
 
   // The list of this thread, made by the first call; null: too many threads have one.
   static WalkedList<T>* own() noexcept {

@@ -321,7 +321,7 @@ void PendingStream::run(const RequestView& request, const Suspended& suspended,
     finish();
   } else {
     task_->on_done([](void* self) noexcept { static_cast<PendingStream*>(self)->finish(); }, this);
-    listed_.emplace(task_->state());
+    listed_.emplace(task_->state(), exchange_.context());
   }
 }
 

@@ -204,7 +204,7 @@ class PendingTask final : public session::Pending {
         route_(route),
         bytes_(suspended.bytes),
         task_(std::move(task)),
-        listed_(task_.state()) {
+        listed_(task_.state(), exchange.context()) {
     if (needs_request(route)) {
       request_.emplace(suspended.for_middleware(request));
       bytes_ += suspended.more_bytes(*request_);

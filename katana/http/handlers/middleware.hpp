@@ -151,7 +151,10 @@ class PendingFunction final : public session::Pending {
  public:
   // `bytes`: the bytes that its parameters hold.
   PendingFunction(session::Exchange& exchange, Task<R> task, std::size_t bytes = 0)
-      : exchange_(exchange), task_(std::move(task)), listed_(task_.state()), bytes_(bytes) {
+      : exchange_(exchange),
+        task_(std::move(task)),
+        listed_(task_.state(), exchange.context()),
+        bytes_(bytes) {
     task_.on_done([](void* self) noexcept { static_cast<PendingFunction*>(self)->finish(); }, this);
   }
   std::size_t held_bytes() const noexcept override { return bytes_; }

@@ -18,7 +18,7 @@ struct HandlerRunAwaiter {
     return run->await_suspend(waiting);
   }
   Reply await_resume() const { return run->await_resume(); }
-  void visit_tasks(TaskVisitor& visitor) const { visitor.visit(run->state()); }
+  void visit_tasks(TaskVisitor& visitor) const { (void)visitor.visit(run->state()); }
 };
 
 Task<Reply> reply_of(std::unique_ptr<HandlerRun> run) {

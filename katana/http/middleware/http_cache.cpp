@@ -320,7 +320,7 @@ class PageWait final : public session::Pending {
       : state_(std::move(state)),
         exchange_(exchange),
         task_(std::move(task)),
-        listed_(task_.state()) {
+        listed_(task_.state(), exchange_.context()) {
     task_.on_done([](void* self) noexcept { static_cast<PageWait*>(self)->finish(); }, this);
   }
   ~PageWait() override {

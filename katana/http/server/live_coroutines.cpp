@@ -13,22 +13,28 @@ class Frames final : public TaskVisitor {
  public:
   Frames(Instant now, std::vector<LiveFrame>& to) noexcept : now_(now), to_(to) {}
 
-  void visit(const TaskState& state) override {
-    if (!state.is_suspended() || to_.size() == LiveCoroutines::frames_max) return;
+  bool visit(const TaskState& state) override {
+    if (to_.size() == LiveCoroutines::frames_max || visited_ == visited_max) return false;
+    ++visited_;
+    if (!state.is_suspended()) return true;
     const Duration waiting =
         state.since() == Instant{} ? Duration{} : std::max(now_ - state.since(), Duration{});
     to_.push_back(
         {.depth = depth_, .where = state.where(), .awaits = state.awaits(), .waiting = waiting});
-    if (depth_ == LiveCoroutines::frames_max) return;
     ++depth_;
     state.visit(*this);
     --depth_;
+    return true;
   }
 
  private:
+  // Tasks that run at once may be many, and all but a few over.
+  static constexpr std::size_t visited_max = 16 * LiveCoroutines::frames_max;
+
   const Instant now_;
   std::vector<LiveFrame>& to_;
   std::uint32_t depth_ = 0;
+  std::size_t visited_ = 0;
 };
 
 // The place of the last character that `wanted` accepts, outside of brackets; npos: none.

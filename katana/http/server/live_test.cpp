@@ -357,6 +357,73 @@ TEST_F(LiveTest, coroutines_are_read_in_slices_and_each_is_in_one) {
   });
 }
 
+// As a span does.
+Task<void> wait_in_own_activity(AsyncEvent& event) {
+  const Activity own{.name = "own"};
+  const ActivityScope as(&own);
+  co_await event.wait();
+}
+
+TEST_F(LiveTest, a_coroutine_that_began_in_a_span_has_the_activity_of_its_request) {
+  AsyncEvent first;
+  AsyncEvent second;
+  std::atomic<bool> has_begun = false;
+  router.get("/spans", [&]() -> Task<Reply> {
+    has_begun = true;
+    co_await wait_in_own_activity(first);
+    co_await second.wait();
+    co_return Reply(204);
+  });
+  router.get("/first", [&] {
+    first.set();
+    return Reply(204);
+  });
+  router.get("/second", [&] {
+    second.set();
+    return Reply(204);
+  });
+  serve([&](std::uint16_t port) {
+    Client waiting(port);
+    waiting.send_get("/spans");
+    while (!has_begun) std::this_thread::yield();
+    const auto found = [&] {
+      return walked(std::make_shared<LiveCoroutines>(LiveCoroutineFilter{.route = "/spans"}));
+    };
+    ASSERT_EQ(found()->heap().size(), 1u);
+    const std::string id = found()->heap()[0].id;
+    EXPECT_NE(id, "own");
+    EXPECT_FALSE(id.empty());
+    Client(port).ask("/first");  // the span and its activity are gone
+    ASSERT_EQ(found()->heap().size(), 1u);
+    EXPECT_EQ(found()->heap()[0].id, id);
+    Client(port).ask("/second");
+    waiting.receive_reply();
+    EXPECT_EQ(found()->matched(), 0u);
+  });
+}
+
+TEST_F(LiveTest, a_timeout_is_no_wait_of_its_own) {
+  AsyncEvent never_set;
+  router.get("/timed", [&]() -> Task<Reply> {
+    (void)co_await net::with_timeout(wait_below(never_set, 0), seconds(3600));
+    co_return Reply(204);
+  });
+  serve([&](std::uint16_t port) {
+    Client waiting(port);
+    waiting.send_get("/timed");
+    std::shared_ptr<LiveCoroutines> walk;
+    do {
+      walk = walked(std::make_shared<LiveCoroutines>(LiveCoroutineFilter{.route = "/timed"}));
+    } while (walk->matched() == 0);
+    ASSERT_EQ(walk->heap().size(), 1u);
+    EXPECT_EQ(walk->heap()[0].frames.back().awaits, "katana::AsyncEvent::Waiter");
+    const auto sleeps = std::ranges::count_if(walk->heap()[0].frames, [](const LiveFrame& frame) {
+      return frame.awaits.ends_with("Sleep");
+    });
+    EXPECT_EQ(sleeps, 0);
+  });
+}
+
 TEST_F(LiveTest, a_coroutine_has_a_bounded_number_of_frames) {
   AsyncEvent never_set;
   net::TaskScope scope;

@@ -11,15 +11,20 @@ class WaitSamples::Stack final : public TaskVisitor {
   Stack(WaitSamples& samples, const std::string* route) noexcept
       : samples_(samples), route_(route) {}
 
-  void visit(const TaskState& state) override {
-    if (!state.is_suspended()) return;
+  bool visit(const TaskState& state) override {
+    if (visited_ == visited_max) {
+      if (!std::exchange(is_cut_, true)) ++samples_.lost_;
+      return false;
+    }
+    ++visited_;
+    if (!state.is_suspended()) return true;
     const std::size_t caller = node_;
     const std::size_t node = samples_.node_of(caller, route_, state);
     if (node == no_parent) {
       ++samples_.lost_;
-      return;
+      was_followed_ = true;  // it is no sample of its caller either
+      return true;
     }
-    was_followed_ = true;
     if (depth_ + 1 < depth_max) {
       node_ = node;
       ++depth_;
@@ -31,6 +36,7 @@ class WaitSamples::Stack final : public TaskVisitor {
       was_followed_ = false;
     }
     if (!std::exchange(was_followed_, true)) ++samples_.nodes_[node].count;
+    return true;
   }
 
  private:
@@ -39,6 +45,8 @@ class WaitSamples::Stack final : public TaskVisitor {
   std::size_t node_ = no_parent;
   std::size_t depth_ = 0;
   bool was_followed_ = false;  // a task below the present one waits
+  std::size_t visited_ = 0;
+  bool is_cut_ = false;
 };
 
 std::size_t WaitSamples::HashKey::operator()(const Key& key) const noexcept {

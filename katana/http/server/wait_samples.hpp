@@ -5,7 +5,8 @@
 //            those of the service.
 // Thread     a walk's (see ReactorWalk); once no walk is under way, any.
 // Allocates  nodes, at most nodes_max.
-// Fails      a stack without room is counted as lost.
+// Fails      a stack without room is counted as lost, and the rest of a task that awaits more than
+//            visited_max others.
 // Invariant  each co_await that waits for something else than a task is one sample: tasks that run
 //            at once (when_all) are one each.
 #pragma once
@@ -29,6 +30,7 @@ class WaitSamples {
  public:
   static constexpr std::size_t nodes_max = 50'000;
   static constexpr std::size_t depth_max = 64;  // of a stack; deeper co_awaits count for the last
+  static constexpr std::size_t visited_max = 1024;  // tasks of one sample
   static constexpr std::size_t no_parent = SIZE_MAX;
 
   // A co_await below one chain of callers.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "katana/base/coroutine/synchronization.hpp"
 #include "katana/base/coroutine/when.hpp"
@@ -27,10 +29,11 @@ class WaitSamplesTest : public testing::Test, private Executor {
     }
   }
   Task<void> three() { co_await when_all(leaf(), leaf(), below(1)); }
+  static Task<void> gather(std::vector<Task<void>> tasks) { co_await when_all(std::move(tasks)); }
   // Takes `times` samples of the task.
   void sample(Task<void> task, int times) {
     task.start();
-    const StartedTask started(task.state());
+    const StartedTask started(task.state(), current_activity);
     for (int time = 0; time < times; ++time) samples.add(started);
   }
   std::int64_t total() const {
@@ -86,6 +89,17 @@ TEST_F(WaitSamplesTest, a_deep_stack_counts_for_its_last_co_await_within_the_bou
   EXPECT_EQ(samples.nodes().size(), WaitSamples::depth_max);
   EXPECT_EQ(samples.nodes().back().count, 3);
   EXPECT_EQ(total(), 3);
+}
+
+TEST_F(WaitSamplesTest, many_tasks_at_once_are_visited_up_to_a_bound) {
+  std::vector<Task<void>> tasks;
+  for (std::size_t number = 0; number < 3 * WaitSamples::visited_max; ++number) {
+    tasks.push_back(leaf());
+  }
+  sample(gather(std::move(tasks)), 1);
+  EXPECT_LT(total(), static_cast<std::int64_t>(WaitSamples::visited_max));
+  EXPECT_GT(total(), 0);
+  EXPECT_EQ(samples.lost(), 1u);
 }
 
 TEST_F(WaitSamplesTest, a_task_that_is_over_is_no_sample) {

@@ -124,7 +124,7 @@ class TaskScope {
       const DeadlineScope time(never);  // it outlives its spawner
       if (task.start()) return end();
       task.on_done([](void* self) noexcept { static_cast<Spawned*>(self)->end(); }, this);
-      listed.emplace(task.state());
+      listed.emplace(task.state(), &this->activity);
     }
 
    private:

@@ -2,6 +2,7 @@
 //
 // Owns       nothing; a probe makes a small ring and drops it again.
 // Thread     any.
+// Blocks     probe_uring(), while the kernel has no memory, for twice memory_wait_max.
 // Fails      probe_uring() says in one line why io_uring is forbidden or incomplete, and the
 //            remedy.
 // Invariant  Linux 6.1 is required; newer features make the engine better, not different.

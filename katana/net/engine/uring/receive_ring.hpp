@@ -2,6 +2,7 @@
 //
 // Owns       the buffers and the queue in which the kernel finds the free ones.
 // Thread     start() any; everything else that of its Ring.
+// Blocks     start(), while the kernel has no memory, for memory_wait_max.
 // Allocates  in start() only. Pages cost memory when the kernel first writes to them.
 // Fails      start() returns the kernel's reason.
 // Invariant  every buffer is the kernel's, or lies in completions that were not seen yet; a link
