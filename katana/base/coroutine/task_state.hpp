@@ -152,8 +152,8 @@ auto note_await(A&& awaitable, const std::source_location& where) {
   } else {
     static_assert(
         requires { awaitable.await_ready(); },
-        "an operator co_await is found only as a member, or in the namespace of its "
-        "operand: wrap a type of another library in one of yours");
+        "no operator co_await is found as a member or in the namespace of the operand: wrap the "
+        "type in one of yours");
     return NotedAwaiter<std::remove_reference_t<A>&>{awaitable, &await_kind<Type>, &awaitable,
                                                      where};
   }

@@ -112,7 +112,7 @@ class [[nodiscard]] GatherTuple : public Gathering {
     std::apply([&](const auto&... each) { (void)(visitor.visit(each.running.state()) && ...); },
                tasks_);
   }
-  // Of the first task.
+  // The state of the first task.
   const TaskState& first_state() const noexcept { return std::get<0>(tasks_).running.state(); }
 
  protected:

@@ -4,10 +4,9 @@
 //
 // Owns       the known series of each route.
 // Borrows    the registry.
-// Thread     any: reactors share it.
+// Thread     any: reactors share it. A request of a known series takes no lock.
 // Allocates  for the first request of a series.
 // Fails      prepare() as the registry does. Without memory a request is not counted.
-// Invariant  observe() of a known series takes no lock.
 #pragma once
 
 #include <atomic>

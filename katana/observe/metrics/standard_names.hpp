@@ -11,7 +11,7 @@
 // Thread     any.
 // Allocates  the texts of description_of() and prometheus_name().
 // Fails      never.
-// Invariant  the table has stable names only.
+// Invariant  the table has only names that the semantic conventions call stable.
 #pragma once
 
 #include <span>

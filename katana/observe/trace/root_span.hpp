@@ -1,5 +1,5 @@
-// RootSpan: the trace of one piece of work that no request asked for, from here to the end of the
-// block: an attempt of a job, or the handler of a message.
+// RootSpan: the trace of one piece of work that no request asked for: an attempt of a job, or the
+// handler of a message. It lasts to the end of the block.
 //
 //   RootSpan span(tracer, place);                 // tracer null: nothing is recorded
 //   Result<void> ran = co_await job.run(run);     // its statements and calls are below the span

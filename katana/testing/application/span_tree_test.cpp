@@ -1,5 +1,5 @@
-// The property of all spans of a program: the parent of each exists in the process or came from
-// outside, and the span lies within it in time. Under interleaving, retries and cancellation.
+// A property of all spans of a program: the parent exists in the process or came from outside. The
+// span lies within it in time. It holds under interleaving, retries and cancellation.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ namespace {
 constexpr const char* outside_trace = "0af7651916cd43dd8448eb211c80319c";
 constexpr const char* outside_span = "b7ad6b7169203331";
 
-// What the spans of one run are made by: each choice is drawn.
+// The work that makes the spans of one run: each choice is drawn.
 class Workload {
  public:
   Workload(const registry::Services& services, std::uint64_t seed)
