@@ -19,7 +19,7 @@ namespace {
 // The time for which the profile waits for the last samples.
 constexpr Duration patience = seconds(1);
 // A profile that is to end early ends within this time.
-constexpr Duration look_interval = milliseconds(20);
+constexpr Duration pause_max = milliseconds(20);
 
 // One reactor. Its samples are read only when its last walk is over.
 struct Sampled {
@@ -112,7 +112,7 @@ Task<WaitingSamples> sample(server::Observability& observability, WaitingOptions
   for (Instant due = first; due < end && !is_over_early;) {
     begin_walks(observability, reactors);
     for (due = due + period; now() < std::min(due, end) && !is_over_early;) {
-      co_await net::sleep_for(std::min(look_interval, std::min(due, end) - now()));
+      co_await net::sleep_for(std::min(pause_max, std::min(due, end) - now()));
       is_over_early = options.is_over_early && options.is_over_early();
     }
     // This reactor was too busy to begin samples of any.
