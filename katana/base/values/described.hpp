@@ -31,7 +31,8 @@
 //     return []<class S = NewUser>() { … return describe(field(&S::name, "name"), …); };
 //
 // A rule across members stands behind the description, with the member that its message is about. A
-// reader applies it once each member obeys its own rules:
+// reader applies it once each member obeys its own rules. A derived struct has the rules of its base
+// and its own ones. Two bases with rules do not compile:
 //
 //   KATANA_DESCRIBE_RULES(Booking, (ends, [](const Booking& b) { return b.starts < b.ends; },
 //                                   "a time after 'starts'"))
@@ -221,21 +222,64 @@ struct RuleAcross {
   Bytes words;                 // follows "expected"
 };
 
-// A struct with rules across members. A derived struct has those of its base, unless it has own
-// ones.
-template <class T>
-concept RuledAcross = Described<T> && requires(const T* type) { katana_rules_across(type); };
+namespace rules {
 
-// Reports each rule across the members of `value` that it breaks. It calls report(member, words).
-// It does not look into structs inside `value`.
-template <Described T, class Report>
-void check_across(const T& value, Report&& report) {
-  if constexpr (RuledAcross<T>) {
-    static constexpr auto across = katana_rules_across(static_cast<const T*>(nullptr));
+// An argument that excludes the rules which the struct `Excluded` itself has.
+template <class Excluded>
+struct RulesExcept {};
+
+}  // namespace rules
+
+namespace detail {
+
+// The compiler chooses it where neither a struct nor a base of it has rules.
+template <class Excluded>
+consteval std::array<RuleAcross<void*>, 0> katana_rules_across(const void*,
+                                                               rules::RulesExcept<Excluded>) {
+  return {};
+}
+
+// The rules of T, or else of its nearest base that has some. Those of `Excluded` do not count.
+template <class T, class Excluded>
+consteval auto nearest_rules_across() {
+  if constexpr (requires(const T* type) {
+                  katana_rules_across(type, rules::RulesExcept<Excluded>());
+                }) {
+    return katana_rules_across(static_cast<const T*>(nullptr), rules::RulesExcept<Excluded>());
+  } else {
+    static_assert(!std::same_as<T, T>,
+                  "KATANA_DESCRIBE_RULES: a struct has two bases with rules across members, or a "
+                  "private one. Make such a base a member");
+  }
+}
+
+// Begins with the rules of the farthest base.
+template <class Excluded, class T, class Report>
+void check_nearest_across(const T& value, Report& report) {
+  static constexpr auto across = nearest_rules_across<T, Excluded>();
+  if constexpr (across.size() != 0) {
+    using Holder = typename decltype(across)::value_type::Struct;
+    const Holder& part = value;
+    check_nearest_across<Holder>(part, report);
     for (const auto& rule : across) {
-      if (!rule.holds(value)) report(rule.member, "expected " + std::string(rule.words));
+      if (!rule.holds(part)) report(rule.member, "expected " + std::string(rule.words));
     }
   }
+}
+
+}  // namespace detail
+
+// A struct with rules across members. A derived struct also has the rules of its base.
+template <class T>
+concept RuledAcross =
+    Described<T> && !std::same_as<decltype(detail::nearest_rules_across<T, void>()),
+                                  std::array<RuleAcross<void*>, 0>>;
+
+// Reports each rule across the members of `value` that it breaks, those of a base first. It calls
+// report(member, words). It does not look into structs inside `value`.
+template <Described T, class Report>
+void check_across(const T& value, Report&& report) {
+  if constexpr (RuledAcross<T>) detail::check_nearest_across<void>(value, report);
 }
 
 namespace rules {
@@ -521,11 +565,17 @@ inline constexpr auto described_names = []<std::size_t... index>(std::index_sequ
   }
 // Rules across the members of a struct: `(member, holds, "words")…`. `holds` is a function or a
 // lambda without captures, a bool(const Struct&). "words" follow "expected", in a message about the
-// member. Use it behind the description, in the namespace of the struct.
-#define KATANA_DESCRIBE_RULES(Struct, ...)                                                    \
-  [[maybe_unused]] constexpr auto katana_rules_across(const Struct*) {                        \
-    return ::katana::rules::all_across<Struct>(                                               \
-        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_ACROSS, Struct, __VA_ARGS__))); \
+// member. The rules of a base hold, too; a base is unambiguous and public. Use it behind the
+// description, in the namespace of the struct.
+#define KATANA_DESCRIBE_RULES(Struct, ...)                                                         \
+  [[maybe_unused]] constexpr auto katana_rules_across(const Struct*) {                             \
+    return ::katana::rules::all_across<Struct>(                                                    \
+        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_ACROSS, Struct, __VA_ARGS__)));      \
+  }                                                                                                \
+  template <class Excluded>                                                                        \
+    requires(!::std::same_as<Excluded, Struct>)                                                    \
+  constexpr auto katana_rules_across(const Struct* type, ::katana::rules::RulesExcept<Excluded>) { \
+    return katana_rules_across(type);                                                              \
   }
 // Describes the enumerators, each as a name or `(name, "text")`. Use it in the enum's namespace.
 #define KATANA_DESCRIBE_ENUM(Enum, ...)                                                         \

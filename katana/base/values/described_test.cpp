@@ -322,6 +322,68 @@ TEST(DescribeRules, across_members_name_one_of_them_and_hold_for_derived_and_inn
                                                        "/guests expected a bed for each"}));
 }
 
+struct PaidStay : LongStay {
+  int price = 0;
+  int paid = 0;
+};
+KATANA_DESCRIBE_DERIVED(PaidStay, LongStay, price, paid)
+KATANA_DESCRIBE_RULES(
+    PaidStay, (paid, [](const PaidStay& s) { return s.paid <= s.price; }, "at most the price"))
+struct RefundedStay : PaidStay {
+  int refund = 0;
+};
+KATANA_DESCRIBE_DERIVED(RefundedStay, PaidStay, refund)
+KATANA_DESCRIBE_RULES(
+    RefundedStay,
+    (refund, [](const RefundedStay& s) { return s.refund <= s.paid; }, "at most what was paid"))
+
+TEST(DescribeRules, of_every_base_hold_in_a_derived_struct_that_has_rules_too) {
+  RefundedStay stay;
+  stay.from = 3;
+  stay.until = 2;
+  stay.paid = 1;
+  stay.refund = 2;
+  const std::vector<std::string> all = {"to expected a day after 'from'",
+                                        "paid expected at most the price",
+                                        "refund expected at most what was paid"};
+  std::vector<std::string> broken;
+  const auto tell = [&](Bytes member, const std::string& words) {
+    broken.push_back(std::string(member) + " " + words);
+  };
+  check_across(stay, tell);
+  EXPECT_EQ(broken, all);
+  broken.clear();
+  check_across(static_cast<const PaidStay&>(stay), tell);
+  EXPECT_EQ(broken, std::vector(all.begin(), all.begin() + 2));
+  static_assert(RuledAcross<Stay> && RuledAcross<LongStay> && RuledAcross<RefundedStay>);
+  static_assert(!RuledAcross<Address>);
+}
+
+TEST(DescribeRules, of_two_bases_do_not_compile) {
+  if (compiler().empty()) GTEST_SKIP() << "there is no compiler";
+  const auto derived = [](const std::string& bases, const std::string& behind) {
+    return compile(
+        "#include \"katana/base/values/described.hpp\"\n"
+        "struct A { int a = 0; };\nKATANA_DESCRIBE(A, a)\n"
+        "KATANA_DESCRIBE_RULES(A, (a, [](const A& s) { return s.a < 1; }, \"less\"))\n"
+        "struct B { int b = 0; };\nKATANA_DESCRIBE(B, b)\n"
+        "KATANA_DESCRIBE_RULES(B, (b, [](const B& s) { return s.b < 1; }, \"less\"))\n"
+        "struct S : " +
+        bases + " { int c = 0; };\nKATANA_DESCRIBE_DERIVED(S, A, c)\n" + behind +
+        "inline void use(const S& s) { katana::check_across(s, [](auto, auto) {}); }\n");
+  };
+  const std::string own =
+      "KATANA_DESCRIBE_RULES(S, (c, [](const S& s) { return s.c < 1; }, \"less\"))\n";
+  for (const std::string& behind : {std::string(), own}) {
+    const Compiled one = derived("A", behind);
+    EXPECT_TRUE(one.good) << one.output;
+    const Compiled two = derived("A, B", behind);
+    EXPECT_FALSE(two.good);
+    EXPECT_NE(two.output.find("two bases with rules across members"), std::string::npos)
+        << two.output;
+  }
+}
+
 TEST(DescribeRules, about_no_described_member_or_without_words_do_not_compile) {
   if (compiler().empty()) GTEST_SKIP() << "there is no compiler";
   const auto ruled = [](const std::string& rule) {
