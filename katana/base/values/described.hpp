@@ -457,6 +457,17 @@ template <class T>
 concept Checked = Described<T> || DescribedVariant<T> || ListMember<T> || DictionaryMember<T> ||
                   is_any_of<T> || is_box<T>;
 
+// Counts what it reports: rules across members wait until the members obey their own ones.
+template <class Report>
+struct CountedReport {
+  Report& report;
+  std::size_t count = 0;
+  void operator()(Bytes pointer, std::string words) {
+    ++count;
+    report(pointer, std::move(words));
+  }
+};
+
 template <class T, class Report>
 void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Report& report);
 
@@ -481,9 +492,11 @@ void step_into(std::string& pointer, Step step, Inside&& inside) {
 template <class T, class Report>
 void check_inside(const Rules<T>& rules, const T& value, std::string& pointer, Report& report) {
   if constexpr (Described<T>) {
+    const std::size_t before = report.count;
     for_each_field(value, [&](const auto& field, const auto& member) {
       step_into(pointer, field.name, [&] { check_element(field.rules, member, pointer, report); });
     });
+    if (report.count != before) return;
     check_across(value, [&](Bytes member, std::string words) {
       step_into(pointer, member, [&] { report(Bytes(pointer), std::move(words)); });
     });
@@ -523,11 +536,13 @@ void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Repor
 }  // namespace detail
 
 // Reports each rule that `value` or a value inside it breaks. It calls report(pointer, words), as
-// in report("/items/3/email", "expected an e-mail address, got 'x'").
+// in report("/items/3/email", "expected an e-mail address, got 'x'"). It applies the rules across
+// members of a struct if all of its members obey their own rules.
 template <Described T, class Report>
 void check(const T& value, Report&& report) {
   std::string pointer;
-  detail::check_at(Rules<T>(), value, pointer, report);
+  detail::CountedReport<std::remove_reference_t<Report>> counted{report};
+  detail::check_at(Rules<T>(), value, pointer, counted);
 }
 
 // The names of the described members of T, in their order.

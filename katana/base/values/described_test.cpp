@@ -316,10 +316,10 @@ TEST(DescribeRules, across_members_name_one_of_them_and_hold_for_derived_and_inn
   EXPECT_EQ(broken_in(stay), std::vector<std::string>{});
   stay.from = 2;
   stay.guests = 2;
-  stay.parts[0].from = 3;
-  EXPECT_EQ(broken_in(stay), (std::vector<std::string>{"/parts/0/to expected a day after 'from'",
-                                                       "/to expected a day after 'from'",
+  EXPECT_EQ(broken_in(stay), (std::vector<std::string>{"/to expected a day after 'from'",
                                                        "/guests expected a bed for each"}));
+  stay.parts[0].from = 3;
+  EXPECT_EQ(broken_in(stay), std::vector<std::string>{"/parts/0/to expected a day after 'from'"});
 }
 
 struct PaidStay : LongStay {
@@ -357,6 +357,18 @@ TEST(DescribeRules, of_every_base_hold_in_a_derived_struct_that_has_rules_too) {
   EXPECT_EQ(broken, std::vector(all.begin(), all.begin() + 2));
   static_assert(RuledAcross<Stay> && RuledAcross<LongStay> && RuledAcross<RefundedStay>);
   static_assert(!RuledAcross<Address>);
+}
+
+TEST(DescribeRules, across_members_wait_until_the_members_obey_their_own_rules) {
+  LongStay stay;
+  stay.from = 200;
+  stay.until = 100;
+  stay.guests = 2;
+  stay.parts = {{.from = 2, .until = 1, .guests = 1, .beds = 1}};
+  EXPECT_EQ(broken_in(stay), (std::vector<std::string>{"/to expected at most 99, got 100",
+                                                       "/parts/0/to expected a day after 'from'"}));
+  stay.until = 99;  // the inner struct is still wrong
+  EXPECT_EQ(broken_in(stay), std::vector<std::string>{"/parts/0/to expected a day after 'from'"});
 }
 
 TEST(DescribeRules, of_two_bases_do_not_compile) {
