@@ -10,7 +10,8 @@
 // Allocates  the message of an Error.
 // Fails      as the statement does; Code::not_found with "There is no such article." without a row;
 //            Code::already_exists with "email has already been taken." for a broken unique
-//            constraint or primary key.
+//            constraint or primary key, or "The value has already been taken." where the database
+//            names anything but plain columns: an expression, an index, a constraint.
 #pragma once
 
 #include <expected>
@@ -38,7 +39,7 @@ katana::Result<Row> found(Result<std::optional<Row>> row, std::string_view what)
   return fail(Code::not_found, "There is no such " + std::string(what) + ".");
 }
 
-// The message has the names of the columns. Their table is not shown.
+// The message has the names of the columns. Nothing else of the schema is shown.
 template <class T>
 katana::Result<T> not_taken(Result<T> done) {
   if (done) return *std::move(done);

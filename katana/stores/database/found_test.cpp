@@ -45,13 +45,37 @@ TEST(NotTaken, gives_the_result_of_a_statement_that_was_done) {
 TEST(NotTaken, a_taken_value_is_an_error_with_its_columns_that_handlers_answer_with_409) {
   for (const auto& [which, words] :
        {std::pair("users.email", "email has already been taken."),
-        std::pair("shop.users.email, name", "email, name has already been taken."),
-        std::pair("", "The value has already been taken.")}) {
+        std::pair("shop.users.email, shop.users.name", "email, name has already been taken."),
+        std::pair("users.\"userName\", users.größe", "userName, größe has already been taken."),
+        std::pair("my-users.e_mail2", "e_mail2 has already been taken.")}) {
     const katana::Error error = taken(Constraint::unique, which);
     EXPECT_EQ(error.code(), Code::already_exists);
     EXPECT_EQ(error.message(), words);
   }
   EXPECT_EQ(taken(Constraint::primary_key, "users.id").message(), "id has already been taken.");
+}
+
+TEST(NotTaken, names_of_indexes_constraints_and_expressions_are_not_shown) {
+  for (const char* const which : {
+           "",
+           "index 'users_lower'",                   // SQLite, an index on an expression
+           "index 'users.lower'",                   // of this name
+           "users_email_key",                       // PostgreSQL, without a readable detail
+           "users.lower(email::text)",              // PostgreSQL, an index on an expression
+           "users.team, users.lower(email::text)",  // a column and an expression
+           "users.coalesce(a, users.b)",            // PostgreSQL, cut at each comma
+           "users.(address).zip",                   // a part of a composite
+           "users.\"e mail\"",
+           "users.\"x.y\"",
+           "users.\"",
+           "users.\"\"",
+           "users.",
+           "users.a,",
+           "users.a, ",
+       }) {
+    EXPECT_EQ(taken(Constraint::unique, which).message(), "The value has already been taken.")
+        << which;
+  }
 }
 
 TEST(NotTaken, passes_another_error_of_the_statement_on) {
