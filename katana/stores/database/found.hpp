@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "katana/base/system/result.hpp"
@@ -42,7 +43,13 @@ katana::Result<Row> found(Result<std::optional<Row>> row, std::string_view what)
 // The message has the names of the columns. Nothing else of the schema is shown.
 template <class T>
 katana::Result<T> not_taken(Result<T> done) {
-  if (done) return *std::move(done);
+  if (done) {
+    if constexpr (std::is_void_v<T>) {
+      return {};
+    } else {
+      return *std::move(done);
+    }
+  }
   return std::unexpected<katana::Error>(detail::taken_error(std::move(done).error()));
 }
 

@@ -78,6 +78,14 @@ TEST(NotTaken, names_of_indexes_constraints_and_expressions_are_not_shown) {
   }
 }
 
+TEST(NotTaken, takes_a_result_without_a_value) {
+  EXPECT_TRUE(not_taken(Result<void>()));
+  const auto broken = not_taken(
+      Result<void>(std::unexpected(Error::violated(Constraint::unique, "users.email", ""))));
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().message(), "email has already been taken.");
+}
+
 TEST(NotTaken, passes_another_error_of_the_statement_on) {
   const katana::Error error = taken(Constraint::foreign_key, "users.team");
   EXPECT_EQ(error.code(), Code::invalid_argument);
