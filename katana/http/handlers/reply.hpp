@@ -110,6 +110,9 @@ struct PreparedReply;
 
 class Reply {
  public:
+  // The mark by which database::transact() rolls back for a status of 400 or above.
+  using RefusesByStatus = void;
+
   // A reply without a body.
   explicit Reply(unsigned status = 204) noexcept { set_status(status); }
 

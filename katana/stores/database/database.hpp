@@ -23,6 +23,7 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "katana/stores/database/transaction.hpp"
@@ -65,10 +66,11 @@ namespace detail {
 // Called after attempt number `attempts` failed by a conflict. Waits; true: the body runs again.
 Task<bool> may_run_again(unsigned attempts, const TransactionOptions& options);
 
-// True for a reply whose status is 400 or above: nothing is to be done.
+// True for a reply whose status is 400 or above: nothing is to be done. A reply has a type
+// RefusesByStatus. Other values with a status, as the response to a client, are results.
 template <class R>
 bool is_refusal(const R& result) {
-  if constexpr (requires { result->status() >= 400; }) {
+  if constexpr (requires { typename std::remove_cvref_t<decltype(*result)>::RefusesByStatus; }) {
     return result->status() >= 400;
   } else {
     return false;

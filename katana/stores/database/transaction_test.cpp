@@ -73,8 +73,9 @@ TEST_F(TransactionTest, a_body_runs_again_after_a_conflict_up_to_its_attempts) {
   }
 }
 
-// As a reply: it has a status.
+// As a reply: it has a status, and refuses by it.
 struct Outcome {
+  using RefusesByStatus = void;
   unsigned code = 200;
   unsigned status() const { return code; }
 };
@@ -117,6 +118,29 @@ TEST_F(TransactionTest, a_refusal_behind_a_savepoint_undoes_it_and_is_returned) 
   };
   EXPECT_TRUE(run(transact(database_, body)));
   EXPECT_THAT(ended, ElementsAre(Order::release, Order::undo, Order::undo));
+}
+
+// As the response of another server: it has a status, and is a result as any other.
+struct Response {
+  unsigned status() const { return 404; }
+};
+
+TEST_F(TransactionTest, a_value_with_a_status_that_is_no_reply_is_kept) {
+  std::vector<Order> ended;
+  script_.answer = [&](const Script::Call& call) -> Script::Reply {
+    const Order order = call.order;
+    if (order == Order::commit || order == Order::rollback || order == Order::release ||
+        order == Order::undo) {
+      ended.push_back(order);
+    }
+    return {};
+  };
+  auto part = [](Savepoint&) -> Task<Result<Response>> { co_return Response(); };
+  auto body = [&](Transaction& transaction) -> Task<Result<Response>> {
+    co_return co_await transact(transaction, part);
+  };
+  EXPECT_TRUE(run(transact(database_, body)));
+  EXPECT_THAT(ended, ElementsAre(Order::release, Order::commit));
 }
 
 TEST_F(TransactionTest, pauses_between_attempts_grow_up_to_their_bound) {
