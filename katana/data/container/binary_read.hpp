@@ -213,7 +213,8 @@ void check_read(const T& value, Findings& findings) {
     findings.add(std::string(place), std::move(words));
   };
   if constexpr (!std::same_as<T, Value> && !is_optional<T>) {
-    katana::detail::check_at(Rules<T>(), value, pointer, report);
+    katana::detail::CountedReport<decltype(report)> counted{report};
+    katana::detail::check_at(Rules<T>(), value, pointer, counted);
   }
 }
 
