@@ -26,25 +26,28 @@
 
 namespace katana::app {
 
+// Options of sample_waiting().
 struct WaitingOptions {
-  Duration length = seconds(10);
+  Duration length = seconds(10);             // of the profile
   unsigned hertz = 10;                       // samples of each coroutine in a second
   std::function<bool()> is_over_early = {};  // asked meanwhile; empty: it is not
 };
 
 // The samples of one reactor.
 struct ReactorWaiting {
+  // Its stacks.
   std::shared_ptr<server::WaitSamples> samples = std::make_shared<server::WaitSamples>();
   std::uint64_t taken = 0;   // samples of all its coroutines
   std::uint64_t missed = 0;  // those that it, or the reactor of the profile, was too busy for
 };
 
+// The samples of all reactors.
 struct WaitingSamples {
   std::vector<ReactorWaiting> reactors = {};  // those that have answered
   std::uint64_t silent = 0;                   // reactors that have not
   std::int64_t began_ns = 0;                  // since 1970
-  std::int64_t took_ns = 0;
-  std::int64_t period_ns = 0;
+  std::int64_t took_ns = 0;                   // of the profile
+  std::int64_t period_ns = 0;                 // between two samples
 };
 
 Task<WaitingSamples> sample_waiting(server::Observability& observability, WaitingOptions options);

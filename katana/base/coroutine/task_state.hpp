@@ -81,6 +81,7 @@ inline constexpr AwaitKind await_kind = kind_of_awaitable<A>();
 
 class TaskState {
  public:
+  // False: the task has not begun, or is over.
   bool is_suspended() const noexcept { return kind_ != nullptr; }
   // The others REQUIRE is_suspended().
 
@@ -95,6 +96,7 @@ class TaskState {
     if (kind_->visit != nullptr) kind_->visit(awaited_, visitor);
   }
 
+  // The task is about to be suspended in `awaited`, which stays until it goes on.
   void note(const AwaitKind& kind, const void* awaited,
             const std::source_location& where) noexcept {
     kind_ = &kind;
@@ -102,6 +104,7 @@ class TaskState {
     where_ = where;
     since_ = current_turn_began;
   }
+  // The task is over.
   void note_end() noexcept { kind_ = nullptr; }
 
  private:
@@ -161,6 +164,7 @@ auto note_await(A&& awaitable, const std::source_location& where) {
 
 }  // namespace detail
 
+// The place of a started task in the list of its thread.
 class StartedTask : public WalkedItem<StartedTask> {
  public:
   // `activity`: of the work that started the task, which outlives this object; null: none. It is
@@ -173,6 +177,7 @@ class StartedTask : public WalkedItem<StartedTask> {
   // The task ends before this object.
   void end() noexcept { leave_list(); }
 
+  // The state of its task.
   const TaskState& state() const noexcept { return state_; }
   // The activity that it was given.
   const Activity* activity() const noexcept { return activity_; }

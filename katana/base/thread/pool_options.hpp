@@ -69,6 +69,7 @@ struct RunReport {
 // its activity.
 class RunObserver {
  public:
+  // The time by the clock of its records.
   virtual Instant now() const noexcept = 0;
   // The coroutine has the outcome, or it was destroyed while it waited.
   virtual void on_run(const RunReport& report) noexcept = 0;

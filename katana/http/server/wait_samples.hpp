@@ -28,22 +28,25 @@ namespace katana::server {
 
 class WaitSamples {
  public:
-  static constexpr std::size_t nodes_max = 50'000;
+  static constexpr std::size_t nodes_max = 50'000;  // of all stacks together
   static constexpr std::size_t depth_max = 64;  // of a stack; deeper co_awaits count for the last
-  static constexpr std::size_t visited_max = 1024;  // tasks of one sample
-  static constexpr std::size_t no_parent = SIZE_MAX;
+  static constexpr std::size_t visited_max = 1024;    // tasks of one sample
+  static constexpr std::size_t no_parent = SIZE_MAX;  // of the first co_await of a stack
 
   // A co_await below one chain of callers.
   struct Node {
     std::size_t parent = no_parent;      // an index into nodes(); that of the caller
     const std::string* route = nullptr;  // of the whole stack; null: none
-    std::source_location where;
-    std::string_view awaits = {};  // the type of the awaitable; empty: a task
-    std::int64_t count = 0;        // of samples that end here
+    std::source_location where;          // of the co_await, and the function around it
+    std::string_view awaits = {};        // the type of the awaitable; empty: a task
+    std::int64_t count = 0;              // of samples that end here
   };
 
+  // Adds one sample of the task and those that it awaits.
   void add(const StartedTask& task);
+  // Callers before callees.
   const std::vector<Node>& nodes() const noexcept { return nodes_; }
+  // Samples without room.
   std::uint64_t lost() const noexcept { return lost_; }
 
  private:
@@ -67,6 +70,7 @@ class WaitSamples {
   std::uint64_t lost_ = 0;
 };
 
+// One sample of every task of a reactor.
 class WaitWalk final : public ReactorWalk {
  public:
   static constexpr std::size_t slice_max = 64;  // tasks that are passed in one turn

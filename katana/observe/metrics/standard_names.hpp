@@ -30,9 +30,9 @@ struct StandardLabel {
 
 // A histogram of durations in seconds.
 struct StandardMetric {
-  std::string_view name;  // "http.server.request.duration"
-  std::string_view help;  // one sentence
-  std::span<const StandardLabel> labels;
+  std::string_view name;                  // "http.server.request.duration"
+  std::string_view help;                  // one sentence
+  std::span<const StandardLabel> labels;  // of a series
 };
 
 // Labels: http.request.method, url.scheme, http.route, http.response.status_code,

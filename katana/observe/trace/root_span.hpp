@@ -29,8 +29,8 @@ namespace katana::trace {
 
 // The origin of a RootSpan. A parent that is not valid: the trace begins here.
 struct RootOrigin {
-  SpanContext parent = {};
-  Bytes state = {};  // of the parent's trace; copied
+  SpanContext parent = {};  // of the span; not valid: none
+  Bytes state = {};         // of the parent's trace; copied
 };
 
 class [[nodiscard]] RootSpan {

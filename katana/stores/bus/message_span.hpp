@@ -36,6 +36,7 @@ inline bool records_publication(Bytes subject) noexcept {
   return current->root->tracer().options().experimental && !subject.starts_with('$');
 }
 
+// The span of a publication, until end().
 class PublishSpan {
  public:
   // `system`: of the attribute messaging.system. `room`: bytes that the headers may grow by.
