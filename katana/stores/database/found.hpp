@@ -8,10 +8,10 @@
 // Owns       the row.
 // Thread     any.
 // Allocates  the message of an Error.
-// Fails      as the statement does; Code::not_found with "There is no such article." without a row;
-//            Code::already_exists with "email has already been taken." for a broken unique
-//            constraint or primary key, or "The value has already been taken." where the database
-//            names anything but plain columns: an expression, an index, a constraint.
+// Fails      as the statement does. Without a row Code::not_found: "There is no such article." For a
+//            broken unique constraint or primary key Code::already_exists: "email has already been
+//            taken." Where the database names anything but plain columns, such as an index, it is
+//            "The value has already been taken."
 #pragma once
 
 #include <expected>
