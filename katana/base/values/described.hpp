@@ -31,8 +31,8 @@
 //     return []<class S = NewUser>() { … return describe(field(&S::name, "name"), …); };
 //
 // A rule across members stands behind the description, with the member that its message is about. A
-// reader applies it once each member obeys its own rules. A derived struct has the rules of its base
-// and its own ones. Two bases with rules do not compile:
+// reader applies it once each member obeys its own rules. A derived struct has the rules of its
+// base and its own ones. Two bases with rules do not compile:
 //
 //   KATANA_DESCRIBE_RULES(Booking, (ends, [](const Booking& b) { return b.starts < b.ends; },
 //                                   "a time after 'starts'"))
