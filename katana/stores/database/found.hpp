@@ -10,8 +10,8 @@
 // Allocates  the message of an Error.
 // Fails      as the statement does. Without a row Code::not_found: "There is no such article." For
 //            a broken unique constraint or primary key Code::already_exists: "email has already
-//            been taken." Where the database names anything but plain columns, such as an index, it is
-//            "The value has already been taken."
+//            been taken." Where the database names anything but plain columns, such as an index,
+//            it is "The value has already been taken."
 #pragma once
 
 #include <expected>
