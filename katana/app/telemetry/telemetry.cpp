@@ -210,7 +210,7 @@ Result<void> TelemetryPart::start(const PartContext& context) {
     if (shown) {
       shown_.emplace(*std::move(shown));
     } else {
-      logger.warn("profilers do not see which service this is: {}", shown.error().describe());
+      logger.info("profilers do not see which service this is: {}", shown.error().describe());
     }
   }
   start_.emplace(Start{effective(), *std::move(resource), {"katana", context.version}, logger});
