@@ -151,9 +151,7 @@ void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
       ->type_name("KIND")
       ->check(CLI::IsMember({"cpu", "waiting"}))
       ->capture_default_str();
-  command
-      ->add_option("--hertz", flags->hertz,
-                   "samples in a second of CPU time, or of waiting; default: 99, or 10")
+  command->add_option("--hertz", flags->hertz, "samples in a second; default: 99, of waiting 10")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <string>
 #include <system_error>
@@ -50,6 +51,19 @@ std::string payload_of(const otlp::Resource& resource) {
   }
   out.end(about);
   return payload;
+}
+
+// A program that has given up its rights (process.sandbox) would be reported for memfd_create.
+bool has_given_up_rights() {
+  std::ifstream status("/proc/self/status");
+  std::string key;
+  int is_filtered = 0;
+  int is_bound = 0;
+  while (status >> key) {
+    if (key == "NoNewPrivs:") status >> is_bound;
+    if (key == "Seccomp:") status >> is_filtered;
+  }
+  return is_filtered != 0 && is_bound != 0;
 }
 
 // A file in memory is found by its name where the kernel does not name anonymous mappings.
@@ -94,7 +108,7 @@ Result<ProcessContext> ProcessContext::make(const otlp::Resource& resource) {
   };
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t bytes = (sizeof(Header) + payload.size() + page - 1) / page * page;
-  void* memory = map_named(bytes);
+  void* memory = has_given_up_rights() ? MAP_FAILED : map_named(bytes);
   const bool is_named = memory != MAP_FAILED;
   if (!is_named) {
     memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
