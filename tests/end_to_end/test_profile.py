@@ -421,17 +421,21 @@ def test_a_program_without_crash_reports_has_profiles():
 
 def test_each_engine_serves_on_under_the_signals(engine):
     """No request fails because of them, and they are served while threads are interrupted."""
-    with Profiled(f"http.engine={engine}") as program, program.load("/quick"):
-        with concurrent.futures.ThreadPoolExecutor() as pool:
+    by_route = {}
+    with Profiled(f"http.engine={engine}") as program, program.load("/quick"), \
+            concurrent.futures.ThreadPoolExecutor() as pool:
+        for _ in range(10):  # a busy machine may leave the program no CPU time to sample
             profile = pool.submit(program.profile, seconds=3, hertz=250)
             count, enough = 0, 20
             with httpx.Client() as client:
                 while not profile.done():
                     assert client.get(program.url("/quick"), timeout=30).text == "quick"
                     count += 1
-            assert profile.result().status_code == 200 and count >= enough
+            assert profile.result().status_code == 200
             by_route = cpu_by_route(decoded(profile.result().content))
-            assert by_route.get("GET /quick", 0) + by_route.get("", 0) > 0, by_route
+            if count >= enough and by_route.get("GET /quick", 0) + by_route.get("", 0) > 0:
+                return
+    raise AssertionError(by_route)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
