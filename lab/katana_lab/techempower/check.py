@@ -330,7 +330,7 @@ def count_queries(check: Check, server: Server, build: Path, connections: int) -
 
 def check_server(server: Server, build: Path, cluster: postgres.Cluster, connections: int) -> tuple[str, list[str]]:
     """Return the number of checks and the failures. A server that is not ranked may let statements share a sync."""
-    with servers.running(server, build, cluster, connections) as process:
+    with servers.running(server, build, cluster, connections, ready="/db") as process:
         done = examine(process.port, cluster)
     count_queries(done, server, build, connections)
     return f"{done.count} checks", done.failures
