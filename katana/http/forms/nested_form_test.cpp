@@ -62,15 +62,15 @@ std::string piece_of(const std::string& name, const std::string& content,
          content + "\r\n";
 }
 
-struct Days {
+struct Stay {
   int from = 0;
   int until = 7;
 };
-KATANA_DESCRIBE(Days, (from, defaulted), (until, defaulted))
-KATANA_DESCRIBE_RULES(Days,
-                      (until, [](const Days& d) { return d.from < d.until; }, "more than 'from'"))
+KATANA_DESCRIBE(Stay, (from, defaulted), (until, defaulted))
+KATANA_DESCRIBE_RULES(Stay,
+                      (until, [](const Stay& d) { return d.from < d.until; }, "more than 'from'"))
 struct Trip {
-  std::vector<Days> parts;
+  std::vector<Stay> parts;
 };
 KATANA_DESCRIBE(Trip, parts)
 

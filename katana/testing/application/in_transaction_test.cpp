@@ -24,11 +24,11 @@ namespace {
 using database::Transaction;
 using ::testing::HasSubstr;
 
-int runs = 0;
+int transfers = 0;
 
 // Adds a row for `to` and for the number of the path, and refuses some.
 Task<Answer<Reply>> move(Transaction& within, Path<std::int64_t> from, Json<Moved> given) {
-  ++runs;
+  ++transfers;
   KATANA_CO_TRY_DONE(co_await within.execute("INSERT INTO places VALUES ($1)", *from));
   if (given->to == 409) co_return problem(409, "The place is reserved.");
   KATANA_CO_TRY_DONE(
@@ -48,7 +48,7 @@ app::ApplicationOptions options() {
       .database = app::sqlite(),
       .migrations = {{"0001_places.sql", "CREATE TABLE places (id INTEGER PRIMARY KEY) STRICT"}}};
 }
-void configure(app::Application<app::SettingsWithDatabase>& program) {
+void configure_transfers(app::Application<app::SettingsWithDatabase>& program) {
   program.routes([](const registry::Services&, Router& router) {
     router.post("/places/{from}", app::in_transaction(move)).get("/places", list);
   });
@@ -61,7 +61,7 @@ class InTransaction : public ::testing::Test {
   }
   std::string places() { return app_.get("/places").content(); }
 
-  TestApplication app_{options(), configure};
+  TestApplication app_{options(), configure_transfers};
 };
 
 TEST_F(InTransaction, a_handler_that_succeeds_is_committed_before_its_reply_is_sent) {
@@ -80,10 +80,10 @@ TEST_F(InTransaction, a_handler_that_refuses_or_fails_did_nothing) {
 }
 
 TEST_F(InTransaction, parameters_are_read_before_it_begins) {
-  runs = 0;
+  transfers = 0;
   EXPECT_EQ(post("x", 1).status(), 400);
   EXPECT_EQ(app_.post("/places/1", "{}").status(), 422);
-  EXPECT_EQ(runs, 0);
+  EXPECT_EQ(transfers, 0);
 }
 
 }  // namespace
