@@ -219,7 +219,7 @@ TEST_F(PostgresOutageTable, a_program_starts_without_its_server) {
 
 TEST_F(PostgresOutageTable, the_server_is_killed) {
   OutageProgram program(url());
-  EXPECT_EQ(program.status("/count"), "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; })) << program.log();
   cluster_->stop(true);
   expect_row("the server is killed", program, "/count", [] { cluster_->start(); });
   EXPECT_GE(program.metric("katana_database_outages_total"), 1);
@@ -227,7 +227,7 @@ TEST_F(PostgresOutageTable, the_server_is_killed) {
 
 TEST_F(PostgresOutageTable, requests_fail_at_once_while_the_server_is_known_to_be_down) {
   OutageProgram program(url(), {"database.wait_max=3600s", "database.timeout=3600s"});
-  EXPECT_EQ(program.status("/count"), "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; })) << program.log();
   cluster_->stop(false);
   // One that came before it was known is answered with the others.
   EXPECT_EQ(program.status("/count"), "503");
@@ -305,7 +305,7 @@ TEST_F(PostgresOutageTable, jobs_are_found_by_the_poll_while_no_notification_com
 TEST_F(PostgresOutageTable, connections_are_reset) {
   Proxy proxy(cluster_->port());
   OutageProgram program(url(proxy.port()));
-  EXPECT_EQ(program.status("/count"), "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; })) << program.log();
   proxy.set(Proxy::Mode::resets);
   expect_row("connections are reset", program, "/count", [&] { proxy.set(Proxy::Mode::passes); });
 }
@@ -313,7 +313,7 @@ TEST_F(PostgresOutageTable, connections_are_reset) {
 TEST_F(PostgresOutageTable, the_network_drops_everything) {
   Proxy proxy(cluster_->port());
   OutageProgram program(url(proxy.port()), {"database.postgres.connect_timeout=1s"});
-  EXPECT_EQ(program.status("/count"), "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; })) << program.log();
   proxy.set(Proxy::Mode::stalls);
   EXPECT_EQ(program.status("/count"), "504") << "a call on its way has its deadline";
   expect_row("the network drops everything", program, "/count",
@@ -323,7 +323,7 @@ TEST_F(PostgresOutageTable, the_network_drops_everything) {
 TEST_F(PostgresOutageTable, the_server_of_open_connections_vanished) {
   Proxy proxy(cluster_->port());
   OutageProgram program(url(proxy.port()), {"database.timeout=400ms"});
-  EXPECT_EQ(program.status("/count"), "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; })) << program.log();
   proxy.set(Proxy::Mode::half_open);
   expect_row("the server of open connections vanished", program, "/count", [] {});
 }
@@ -338,7 +338,7 @@ TEST_F(PostgresOutageTable, cancel_requests_that_nobody_answers_do_not_hold_the_
   // In the clear: else the connection is closed instead.
   OutageProgram program(url(proxy.port(), "?sslmode=disable"),
                         {"database.postgres.connect_timeout=500ms", "database.timeout=400ms"});
-  EXPECT_EQ(program.status("/count"), "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; })) << program.log();
   for (int round = 0; round < 6; ++round) {
     std::atomic<bool> answered = false;
     std::thread slow([&] {
@@ -363,7 +363,7 @@ TEST_F(PostgresOutageTable, cancel_requests_that_nobody_answers_do_not_hold_the_
 
 TEST_F(PostgresOutageTable, the_server_has_no_connection_left) {
   OutageProgram program(url());
-  EXPECT_EQ(program.status("/count"), "200");
+  EXPECT_TRUE(until([&] { return program.status("/count") == "200"; })) << program.log();
   (void)cluster_->ask("CREATE ROLE others LOGIN PASSWORD 'others'");
   std::vector<std::unique_ptr<PGconn, void (*)(PGconn*)>> taken;
   const std::string where = fmt::format(

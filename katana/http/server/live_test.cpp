@@ -326,7 +326,7 @@ Task<void> wait_below(AsyncEvent& event, int depth) {
 }
 
 TEST_F(LiveTest, coroutines_are_read_in_slices_and_each_is_in_one) {
-  constexpr std::size_t count = 3 * LiveCoroutines::slice_max + 5;
+  constexpr std::size_t count = 10 * LiveCoroutines::slice_max + 5;
   AsyncEvent never_set;
   net::TaskScope scope;
   router.get("/spawn", [&] {

@@ -274,7 +274,8 @@ TEST_F(SchemaChanges, without_prepared_statements_it_is_the_same) {
 
 // ---- a value behind a statement that failed
 
-struct Answer {  // as service::Reply
+struct Answer {  // as a Reply
+  using RefusesByStatus = void;
   unsigned status() const noexcept { return code; }
   unsigned code = 200;
 };
