@@ -58,12 +58,12 @@ bool has_given_up_rights() {
   std::ifstream status("/proc/self/status");
   std::string key;
   int is_filtered = 0;
-  int is_bound = 0;
+  int is_limited = 0;
   while (status >> key) {
-    if (key == "NoNewPrivs:") status >> is_bound;
+    if (key == "NoNewPrivs:") status >> is_limited;
     if (key == "Seccomp:") status >> is_filtered;
   }
-  return is_filtered != 0 && is_bound != 0;
+  return is_filtered != 0 && is_limited != 0;
 }
 
 // A file in memory is found by its name where the kernel does not name anonymous mappings.
