@@ -75,13 +75,7 @@ int look_at_process(std::int64_t pid) {
 }
 
 int look_at_program(const DoctorFlags& flags) {
-  std::string token;
-  if (!flags.token_file.empty()) {
-    auto read = token_in(flags.token_file);
-    if (!read) return fail_doctor(2, read.error().describe());
-    token = *std::move(read);
-  }
-  const auto fetcher = Fetcher::make(flags.target, std::move(token));
+  const auto fetcher = Fetcher::with_token_file(flags.target, flags.token_file);
   if (!fetcher) return fail_doctor(2, fetcher.error().describe());
   const auto text = (*fetcher)->get("/operations/state");
   if (!text) return fail_doctor(1, text.error().describe());

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "apps/command_line.hpp"
 #include "katana/data/container/json_read.hpp"
@@ -54,13 +53,7 @@ std::string path_of(const StackFlags& flags) {
 }
 
 int run(const StackFlags& flags) {
-  std::string token;
-  if (!flags.token_file.empty()) {
-    auto read = token_in(flags.token_file);
-    if (!read) return fail_stack(2, read.error().describe());
-    token = *std::move(read);
-  }
-  const auto fetcher = Fetcher::make(flags.url, std::move(token));
+  const auto fetcher = Fetcher::with_token_file(flags.url, flags.token_file);
   if (!fetcher) return fail_stack(2, fetcher.error().describe());
   const auto content = (*fetcher)->get(path_of(flags));
   if (!content) return fail_stack(1, content.error().describe());

@@ -179,13 +179,7 @@ int show(Fetcher& fetcher, const TopFlags& flags) {
 }
 
 int run(const TopFlags& flags) {
-  std::string token;
-  if (!flags.token_file.empty()) {
-    auto read = token_in(flags.token_file);
-    if (!read) return fail_top(2, read.error().describe());
-    token = *std::move(read);
-  }
-  const auto fetcher = Fetcher::make(flags.url, std::move(token));
+  const auto fetcher = Fetcher::with_token_file(flags.url, flags.token_file);
   if (!fetcher) return fail_top(2, fetcher.error().describe());
   if (flags.once || flags.json) return print_once(**fetcher, flags);
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) {

@@ -48,6 +48,14 @@ struct Fetcher::State {
 
 Fetcher::Fetcher(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 
+Result<std::unique_ptr<Fetcher>> Fetcher::with_token_file(const std::string& url,
+                                                          const std::string& token_file) {
+  if (token_file.empty()) return make(url, {});
+  auto token = token_in(token_file);
+  if (!token) return std::unexpected(token.error());
+  return make(url, *std::move(token));
+}
+
 Fetcher::~Fetcher() = default;
 
 const std::string& Fetcher::url() const noexcept { return state_->url; }

@@ -19,6 +19,9 @@ class Fetcher {
   // `url`: of the program, "http://127.0.0.1:9100". `token`: of its operations; empty: none.
   static Result<std::unique_ptr<Fetcher>> make(const std::string& url, std::string token,
                                                Duration timeout = seconds(10));
+  // The same with the token of a file; empty: none.
+  static Result<std::unique_ptr<Fetcher>> with_token_file(const std::string& url,
+                                                          const std::string& token_file);
   ~Fetcher();
 
   // GET of a path; the content of the reply.
