@@ -79,7 +79,7 @@ def test_stack_shows_where_a_coroutine_waits(program):
     found = json.loads(katana("stack", program.url(""), "--json"))
     assert any(each["route"] == "GET /wait" for each in found["coroutines"])
     assert katana("stack", program.url(""), "--older", "1h") == "no coroutine waits\n"
-    assert "older" in katana("stack", program.url(""), "--older", "soon", status=1)
+    assert "parameter 'older': expected a duration" in katana("stack", program.url(""), "--older", "soon", status=1)
 
 
 def test_top_prints_json(program):
@@ -146,6 +146,7 @@ def test_wrong_uses_are_told():
     assert "no terminal" in katana("top", "http://127.0.0.1:1", status=2)
     assert "127.0.0.1:1" in katana("doctor", "http://127.0.0.1:1", status=1)
     assert "127.0.0.1:1" in katana("stack", "http://127.0.0.1:1", status=1)
+    assert "cannot be read" in katana("stack", "http://127.0.0.1:1", "--token-file", "/nonexistent", status=2)
     assert "no process" in katana("doctor", "4194305", status=1)
 
 

@@ -6,14 +6,24 @@
 #include <utility>
 
 #include "katana/base/coroutine/task.hpp"
+#include "katana/data/container/json_read.hpp"
 #include "katana/http/client/http_client.hpp"
 #include "katana/http/client/request.hpp"
 #include "katana/http/client/url.hpp"
 #include "katana/http/server/engines.hpp"
+#include "katana_tool/live/top_view.hpp"
 
 namespace katana::tool {
+
+// The reason in the document of a refusal.
+struct RefusalDocument {
+  std::string detail = {};
+};
+KATANA_DESCRIBE(RefusalDocument, detail)
+
 namespace {
 
+constexpr std::size_t detail_width_max = 500;
 constexpr std::size_t session_bytes_max = 256;
 
 net::ReactorOptions small_reactor() {
@@ -25,8 +35,17 @@ net::ReactorOptions small_reactor() {
   return options;
 }
 
-std::string remedy_of(unsigned status) {
+// A wrong parameter is named by the document of the reply, which may come from any program.
+std::string remedy_of(unsigned status, Bytes content) {
   switch (status) {
+    case 400: {
+      RefusalDocument refusal;
+      container::Findings findings;
+      if (container::read_json(content, refusal, findings) && !refusal.detail.empty()) {
+        return shown(refusal.detail, detail_width_max);
+      }
+      return "see the log of the program";
+    }
     case 401: return "the token is missing or wrong: give --token-file";
     case 404:
       return "the program shows no pages of operations here: ask its operations listener "
@@ -95,13 +114,14 @@ Result<std::string> Fetcher::get(const std::string& path) {
   if (!reply) return std::unexpected(reply.error());
   if (reply->status() != 200) {
     return fail(Code::unavailable, fmt::format("GET {}: status {}; {}", url, reply->status(),
-                                               remedy_of(reply->status())));
+                                               remedy_of(reply->status(), reply->content())));
   }
   return std::string(reply->content());
 }
 
 Result<std::string> token_in(const std::string& file) {
   std::ifstream input(file);
+  if (!input) return fail(Code::not_found, fmt::format("{}: the file cannot be read", file));
   std::string token;
   if (!std::getline(input, token) || token.empty()) {
     return fail(Code::not_found, fmt::format("{}: there is no token in its first line", file));
