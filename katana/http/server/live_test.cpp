@@ -402,6 +402,26 @@ TEST_F(LiveTest, a_coroutine_that_began_in_a_span_has_the_activity_of_its_reques
   });
 }
 
+TEST_F(LiveTest, a_coroutine_whose_client_leaves_is_listed_no_more) {
+  AsyncEvent never_set;
+  router.get("/left", [&]() -> Task<Reply> {
+    co_await wait_below(never_set, 1);
+    co_return Reply(204);
+  });
+  serve([&](std::uint16_t port) {
+    const auto matched = [&] {
+      return walked(std::make_shared<LiveCoroutines>(LiveCoroutineFilter{.route = "/left"}))
+          ->matched();
+    };
+    {
+      Client leaving(port);
+      leaving.send_get("/left");
+      while (matched() != 1) std::this_thread::yield();
+    }
+    while (matched() != 0) std::this_thread::yield();
+  });
+}
+
 TEST_F(LiveTest, a_timeout_is_no_wait_of_its_own) {
   AsyncEvent never_set;
   router.get("/timed", [&]() -> Task<Reply> {
