@@ -39,12 +39,15 @@ class EchoServer final : public net::Protocol {
   }
   net::Reactor& reactor() noexcept { return reactor_; }
   std::uint16_t port() const { return reactor_.port(0); }
+  void answer_nothing() noexcept { answers_ = false; }
 
  private:
   class Session final : public net::Session {
    public:
-    explicit Session(net::Connection& connection) noexcept : connection_(connection) {}
+    Session(net::Connection& connection, const bool& answers) noexcept
+        : connection_(connection), answers_(answers) {}
     std::size_t on_bytes(Bytes input) noexcept override {
+      if (!answers_) return input.size();
       const std::size_t end = input.rfind('\n');
       if (end == Bytes::npos) return 0;
       if (connection_.output_full(end + 1)) return 0;
@@ -57,14 +60,16 @@ class EchoServer final : public net::Protocol {
 
    private:
     net::Connection& connection_;
+    const bool& answers_;
   };
   std::size_t session_bytes() const noexcept override {
     return std::max(sizeof(Session), std::size_t{256});
   }
   net::Session* open(void* memory, net::Connection& connection) noexcept override {
-    return new (memory) Session(connection);
+    return new (memory) Session(connection, answers_);
   }
 
+  bool answers_ = true;
   SimReactor reactor_;
 };
 
@@ -165,7 +170,10 @@ TEST_F(NetworkTest, a_certificate_for_another_name_is_refused_before_a_byte_is_s
 }
 
 TEST_F(NetworkTest, a_server_that_never_answers_tls_is_given_up_in_time) {
-  Options options = options_for({place_of(add_server())});  // it waits for a line
+  // One that echoes lines would answer a ClientHello whose random bytes end in a line feed.
+  EchoServer& server = add_server();
+  server.answer_nothing();
+  Options options = options_for({place_of(server)});
   options.tls = trusting();
   Recorder owner;
   Connection connection(client_, Shared::make(options).value(), owner);
