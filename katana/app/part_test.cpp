@@ -245,6 +245,12 @@ TEST_F(PartTest, a_setting_that_breaks_a_rule_is_named_before_anything_starts) {
   EXPECT_THAT(notes_.take(), ElementsAre());
 }
 
+TEST_F(PartTest, settings_that_a_part_refuses_are_named_before_anything_starts) {
+  write("post: {host: nowhere}\n");
+  EXPECT_THAT(failure(), HasSubstr("post.host is nowhere; set the name of a host"));
+  EXPECT_THAT(notes_.take(), ElementsAre());
+}
+
 TEST_F(PartTest, the_check_of_a_configuration_asks_parts_and_starts_none) {
   const std::string file = (folder_ / "app.yaml").string();
   const auto run = [&](const char* strict) {

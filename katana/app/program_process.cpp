@@ -20,6 +20,7 @@ InsecureFacts Program::facts_of(const CommandLine& line) const {
 // Called before there is another thread or an open file.
 Result<void> Program::load_and_enter(const CommandLine& line) {
   if (auto loaded = load(line); !loaded) return loaded;
+  if (auto checked = parts_.check(); !checked) return checked;
   if (embedding_) return {};
   exposed_files_ = exposed_files(*settings(), facts_of(line));
   insecure_ = insecure_settings(*settings(), facts_of(line));
