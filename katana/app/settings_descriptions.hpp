@@ -39,7 +39,8 @@ inline constexpr auto parts = rules::help(
     "the "
     "client's own");
 inline constexpr auto trust_request_ids = rules::help(
-    "whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, never; "
+    "whose X-Request-Id, traceparent and baggage are accepted: always, those of trusted proxies, "
+    "never; "
     "auto: "
     "of proxies where any are trusted, else always");
 inline constexpr auto shed_after =

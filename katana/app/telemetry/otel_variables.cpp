@@ -59,6 +59,7 @@ class Reader {
     read_count("OTEL_BLRP_MAX_EXPORT_BATCH_SIZE", settings.logs.batch_records_max, 65'536);
     read_metrics();
     read_sampler();
+    read_propagators();
   }
 
  private:
@@ -226,6 +227,28 @@ class Reader {
       return note("OTEL_TRACES_SAMPLER_ARG", "set 0 to 1");
     }
     to_.settings.ratio = *ratio;
+  }
+
+  void read_propagators() {
+    constexpr const char* variable = "OTEL_PROPAGATORS";
+    if (!is_set(variable)) return;
+    bool has_context = false, has_baggage = false;
+    std::string_view list = text(variable);
+    while (!list.empty()) {
+      const std::size_t end = std::min(list.find(','), list.size());
+      std::string name = in_lowercase(list.substr(0, end));
+      list.remove_prefix(std::min(end + 1, list.size()));
+      std::erase(name, ' ');
+      if (name == "tracecontext") {
+        has_context = true;
+      } else if (name == "baggage") {
+        has_baggage = true;
+      } else if (!name.empty() && name != "none") {
+        return note(variable, "set tracecontext, baggage or none");
+      }
+    }
+    if (!has_context) to_.settings.trace_context = false;
+    if (!has_baggage) to_.settings.baggage.clear();
   }
 
   EffectiveTelemetry& to_;

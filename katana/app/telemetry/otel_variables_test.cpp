@@ -75,6 +75,25 @@ TEST(OtelVariables, telemetry_is_off_when_they_say_so) {
   EXPECT_FALSE(with({}, {.enabled = false}).settings.enabled);
 }
 
+TEST(OtelVariables, propagators_choose_what_others_are_told) {
+  const TelemetrySettings own{.baggage = {"tenant"}};
+  const auto both = with({{"OTEL_PROPAGATORS", "tracecontext, Baggage"}}, own).settings;
+  EXPECT_TRUE(both.trace_context);
+  EXPECT_EQ(both.baggage, own.baggage);
+  const auto context = with({{"OTEL_PROPAGATORS", "tracecontext"}}, own).settings;
+  EXPECT_TRUE(context.trace_context);
+  EXPECT_THAT(context.baggage, IsEmpty());
+  const auto baggage = with({{"OTEL_PROPAGATORS", "baggage"}}, own).settings;
+  EXPECT_FALSE(baggage.trace_context);
+  EXPECT_EQ(baggage.baggage, own.baggage);
+  const auto none = with({{"OTEL_PROPAGATORS", "none"}}, own).settings;
+  EXPECT_FALSE(none.trace_context);
+  EXPECT_THAT(none.baggage, IsEmpty());
+  const auto wrong = with({{"OTEL_PROPAGATORS", "b3,baggage"}}, own);
+  EXPECT_TRUE(wrong.settings.trace_context);
+  EXPECT_THAT(wrong.notes, ::testing::ElementsAre(HasSubstr("OTEL_PROPAGATORS")));
+}
+
 TEST(OtelVariables, each_signal_is_off_when_its_exporter_is_none) {
   const auto none = with({{"OTEL_TRACES_EXPORTER", "none"},
                           {"OTEL_METRICS_EXPORTER", "None"},

@@ -21,6 +21,7 @@
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/base/values/uuid.hpp"
 #include "katana/http/client/url.hpp"
+#include "katana/observe/trace/baggage.hpp"
 #include "katana/observe/trace/tracer.hpp"
 
 namespace katana::app {
@@ -136,6 +137,14 @@ Result<void> TelemetryPart::check() const {
   for (const std::string& each : settings().headers) {
     if (auto header = header_of(each); !header) return std::unexpected(header.error());
   }
+  for (const std::string& each : settings().baggage) {
+    if (!trace::is_baggage_key(each)) {
+      return fail(Code::invalid_argument,
+                  fmt::format("telemetry.baggage: '{}' is no key: use letters, digits, '.', '_' "
+                              "and '-'",
+                              each));
+    }
+  }
   if (auto level = log::parse_level(settings().logs.level); !level) {
     return std::unexpected(level.error().within("telemetry.logs.level"));
   }
@@ -225,6 +234,8 @@ void TelemetryPart::start_tracer(const PartContext& context, const TelemetrySett
                                        .keep_failed = wanted.keep_failed,
                                        .experimental = wanted.experimental,
                                        .exemplars = wanted.metrics.exemplars,
+                                       .propagates = wanted.trace_context,
+                                       .baggage = wanted.baggage,
                                        .clock = context.clock,
                                        .on_filling =
                                            [this] {
@@ -342,7 +353,7 @@ Result<void> TelemetryPart::add_tracer_metrics(metrics::Registry& metrics) {
   if (!dropped) return std::unexpected(dropped.error());
   auto ignored = metrics.observed_counters(
       {.name = "katana_telemetry_context_ignored",
-       .help = "Fields traceparent and tracestate of requests that were malformed or too long.",
+       .help = "Fields traceparent, tracestate and baggage that were malformed or too long.",
        .labels = {"field"}});
   if (!ignored) return std::unexpected(ignored.error());
   auto cut = metrics.observed_counters({.name = "katana_telemetry_texts_cut",
@@ -350,13 +361,14 @@ Result<void> TelemetryPart::add_tracer_metrics(metrics::Registry& metrics) {
   if (!cut) return std::unexpected(cut.error());
   metrics.before_scrape([this, cut = cut->with(), full = dropped->with("buffer_full"),
                          held = dropped->with("held_full"), parent = ignored->with("traceparent"),
-                         state = ignored->with("tracestate")] {
+                         state = ignored->with("tracestate"), baggage = ignored->with("baggage")] {
     if (!tracer_) return;
     cut.observe(static_cast<double>(tracer_->cut_texts()));
     full.observe(static_cast<double>(tracer_->counted(trace::Drop::buffer_full)));
     held.observe(static_cast<double>(tracer_->counted(trace::Drop::held_full)));
     parent.observe(static_cast<double>(tracer_->counted(trace::Ignored::trace_parent)));
     state.observe(static_cast<double>(tracer_->counted(trace::Ignored::trace_state)));
+    baggage.observe(static_cast<double>(tracer_->counted(trace::Ignored::baggage)));
   });
   return {};
 }

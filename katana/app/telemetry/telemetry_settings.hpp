@@ -73,10 +73,12 @@ struct TelemetrySettings {
   double ratio = 1;
   Duration keep_slow = {};
   bool keep_failed = false;
-  bool experimental = false;      // spans whose names may change: of messages and pools
-  std::string service_name = {};  // empty: the program's
-  std::string resource = {};      // "key=value,…"
-  bool process_context = true;    // the resource is shown to profilers of the machine
+  bool trace_context = true;              // traceparent and tracestate are read and sent
+  std::vector<std::string> baggage = {};  // keys of W3C Baggage that are read and sent
+  bool experimental = false;              // spans whose names may change: of messages and pools
+  std::string service_name = {};          // empty: the program's
+  std::string resource = {};              // "key=value,…"
+  bool process_context = true;            // the resource is shown to profilers of the machine
   Duration interval = seconds(5);
   std::uint32_t batch_spans_max = 512;
   std::uint32_t queue_spans_max = 8192;

@@ -44,13 +44,19 @@ bool has_field(Bytes lines, Bytes name) noexcept {
   return false;
 }
 
+// A field that the caller has set stays.
+void add_field(Outgoing& outgoing, Bytes name, Bytes value) {
+  if (value.empty() || has_field(outgoing.fields, name)) return;
+  outgoing.fields.append(name).append(": ").append(value).append("\r\n");
+}
+
 void add_context(Outgoing& outgoing, const trace::CurrentSpan& current) {
-  if (has_field(outgoing.fields, "traceparent")) return;
+  const trace::Root& root = *current.root;
+  add_field(outgoing, "baggage", root.baggage());
+  if (!root.tracer().options().propagates || has_field(outgoing.fields, "traceparent")) return;
   const auto parent = trace::trace_parent_of(current.context);
-  outgoing.fields.append("traceparent: ").append(parent.data(), parent.size()).append("\r\n");
-  const Bytes state = current.root->state();
-  if (state.empty() || has_field(outgoing.fields, "tracestate")) return;
-  outgoing.fields.append("tracestate: ").append(state).append("\r\n");
+  add_field(outgoing, "traceparent", {parent.data(), parent.size()});
+  add_field(outgoing, "tracestate", root.state());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// ClientSpan: the span of one attempt of a request, and the fields traceparent and tracestate for
-// the server.
+// ClientSpan: the span of one attempt of a request, and the fields traceparent, tracestate and
+// baggage for the server.
 //
 //   ClientSpan span(outgoing, fields_size, done.retries);
 //   co_await attempt(…);

@@ -155,7 +155,7 @@ struct HttpClientOptions {
   std::shared_ptr<CookieJar> cookies = {};
 
   std::string user_agent = "katana";  // empty: the field is not sent
-  // A request without a traceparent gets the one of the current trace, and its tracestate.
+  // A request without a traceparent gets the one of the current trace, its tracestate and baggage.
   bool trace_context = true;
   tls::ClientTlsOptions tls = {};  // certificate authorities, client certificate and names of TLS
 

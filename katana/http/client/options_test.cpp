@@ -138,7 +138,7 @@ class ClientSpanTest : public ClientTest {
   }
 
   trace::Tracer tracer_{{.sampler = trace::Sampler::of_ratio(1)}};
-  trace::RootRef root_ = trace::Root::begin(tracer_);
+  trace::RootRef root_ = trace::Root::begin(tracer_, {.baggage = "tenant=a"}, tracer_.now());
   const Activity activity_{.span = &root_->current()};  // outlives the requests
 };
 
@@ -215,6 +215,20 @@ TEST_F(ClientSpanTest, a_context_that_the_caller_gives_is_sent_and_no_other) {
   (void)fetch_traced(std::move(other));
   answer(1);
   EXPECT_THAT(take_sent(1), HasSubstr("\r\ntraceparent: 00-"));
+}
+
+TEST_F(ClientSpanTest, baggage_of_the_caller_stays_and_that_of_the_request_goes_beside_it) {
+  (void)fetch_traced(Request("http://server.test/"));
+  answer(0);
+  EXPECT_THAT(take_sent(0), HasSubstr("\r\nbaggage: tenant=a\r\n"));
+  Request given("http://server.test/");
+  given.field("Baggage", "mine=1");
+  (void)fetch_traced(std::move(given));
+  answer(1);
+  const std::string sent = take_sent(1);
+  EXPECT_THAT(sent, HasSubstr("Baggage: mine=1\r\n"));
+  EXPECT_THAT(sent, Not(HasSubstr("tenant=a")));
+  EXPECT_THAT(sent, HasSubstr("\r\ntraceparent: 00-"));
 }
 
 TEST_F(ClientSpanTest, without_a_span_of_its_caller_a_request_has_none) {

@@ -18,7 +18,7 @@
 
 namespace katana::server {
 
-// The clients from which X-Request-Id and traceparent are accepted. proxies: only those of
+// The clients from which X-Request-Id, traceparent and baggage are accepted. proxies: only those of
 // http.trusted_proxies. automatic: the same if any are configured, otherwise all clients.
 enum class RequestIdTrust : std::uint8_t { automatic, always, proxies, never };
 

@@ -6,6 +6,7 @@
 
 #include "katana/http/session/client.hpp"
 #include "katana/http/session/exchange.hpp"
+#include "katana/observe/trace/baggage.hpp"
 #include "katana/observe/trace/trace_parent.hpp"
 #include "katana/wire/http/url.hpp"
 
@@ -23,16 +24,22 @@ bool is_field(const http::Head& head, std::size_t index, Bytes name) noexcept {
          http::equals_ignoring_case(head.name(index), name);
 }
 
+template <class F>
+void for_each_value(const http::Head& head, Bytes name, const F& f) {
+  for (std::size_t index = 0; index < head.field_count(); ++index) {
+    if (is_field(head, index, name)) f(head.value(index));
+  }
+}
+
 // Returns an invalid context if the head has none, a malformed one, or two (W3C Trace Context
 // §3.2).
 trace::SpanContext parent_in(trace::Tracer& tracer, const http::Head& head) noexcept {
   std::size_t count = 0;
   Bytes value;
-  for (std::size_t index = 0; index < head.field_count(); ++index) {
-    if (!is_field(head, index, "traceparent")) continue;
-    value = head.value(index);
+  for_each_value(head, "traceparent", [&](Bytes each) {
+    value = each;
     ++count;
-  }
+  });
   if (count == 0) return {};
   const auto parsed = count == 1 ? trace::parse_trace_parent(value) : std::nullopt;
   if (parsed) return trace::remote_context(*parsed);
@@ -112,15 +119,24 @@ void fill(SpanRecord& span, session::Exchange& exchange, const session::Exchange
 
 trace::RootRef begin_server_span(trace::Tracer& tracer, const http::Head* head) {
   const Instant now = tracer.now();
-  const trace::SpanContext parent =
-      head != nullptr ? parent_in(tracer, *head) : trace::SpanContext();
-  if (!parent.is_valid()) return trace::Root::begin(tracer, {}, {}, now);
-  trace::TraceState state;
-  for (std::size_t index = 0; index < head->field_count(); ++index) {
-    if (is_field(*head, index, "tracestate")) state.add(head->value(index));
+  const trace::TracerOptions& options = tracer.options();
+  if (head == nullptr) return trace::Root::begin(tracer, {}, now);
+  trace::Baggage baggage(options.baggage);
+  if (!options.baggage.empty()) [[unlikely]] {
+    for_each_value(*head, "baggage", [&](Bytes value) { baggage.add(value); });
+    if (baggage.has_ignored()) tracer.count(trace::Ignored::baggage);
   }
-  if (state.is_malformed() || state.is_cut()) tracer.count(trace::Ignored::trace_state);
-  return trace::Root::begin(tracer, parent, state.text(), now);
+  trace::RootOrigin origin{
+      .parent = options.propagates ? parent_in(tracer, *head) : trace::SpanContext(),
+      .state = {},
+      .baggage = baggage.text()};
+  trace::TraceState state;
+  if (origin.parent.is_valid()) {
+    for_each_value(*head, "tracestate", [&](Bytes value) { state.add(value); });
+    if (state.is_malformed() || state.is_cut()) tracer.count(trace::Ignored::trace_state);
+    origin.state = state.text();
+  }
+  return trace::Root::begin(tracer, origin, now);
 }
 
 bool end_server_span(trace::Root& root, session::Exchange& exchange,

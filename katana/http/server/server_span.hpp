@@ -21,7 +21,7 @@
 
 namespace katana::server {
 
-// `head`: the source of traceparent and tracestate; null: they are not accepted.
+// `head`: the source of traceparent, tracestate and baggage; null: they are not accepted.
 trace::RootRef begin_server_span(trace::Tracer& tracer, const http::Head* head);
 // Returns whether the span is recorded.
 bool end_server_span(trace::Root& root, session::Exchange& exchange,

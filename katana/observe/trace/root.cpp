@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "katana/observe/trace/baggage.hpp"
+
 namespace katana::trace {
 
 void HeldSpans::add(Tracer& tracer, SpanRecord& record, std::uint32_t most) noexcept {
@@ -36,8 +38,10 @@ void HeldSpans::decide(Tracer& tracer, bool kept) noexcept {
   }
 }
 
-Root::Root(Tracer& tracer, const SpanContext& parent, Bytes state, Instant began) noexcept
-    : tracer_(tracer), parent_(parent), began_(began) {
+Root::Root(Tracer& tracer, const RootOrigin& origin, Instant began) noexcept
+    : tracer_(tracer), parent_(origin.parent), began_(began), baggage_(origin.baggage) {
+  const SpanContext& parent = origin.parent;
+  const Bytes state = origin.state;
   SpanContext& own = current_.context;
   current_.root = this;
   const bool has_parent = parent.is_valid();
@@ -53,8 +57,15 @@ Root::Root(Tracer& tracer, const SpanContext& parent, Bytes state, Instant began
   if (state_size_ > 0) std::memcpy(state_.data(), state.data(), state_size_);
 }
 
-RootRef Root::begin(Tracer& tracer, const SpanContext& parent, Bytes state, Instant began) {
-  return RootRef(new Root(tracer, parent, state, began));
+RootRef Root::begin(Tracer& tracer, const RootOrigin& origin, Instant began) {
+  return RootRef(new Root(tracer, origin, began));
+}
+
+// The keys live as long as the tracer, and so do its records.
+void Root::add_baggage(SpanRecord& record) const noexcept {
+  for (const std::string& key : tracer_.options().baggage) {
+    if (const auto value = find_in_baggage(baggage(), key)) record.add(Key::of_kept(key), *value);
+  }
 }
 
 bool Root::is_kept(const RootEnd& how, Instant now) const noexcept {

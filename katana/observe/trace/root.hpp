@@ -21,10 +21,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "katana/base/coroutine/activity.hpp"
 #include "katana/base/memory/recycler.hpp"
+#include "katana/base/text/text.hpp"
 #include "katana/observe/trace/span_context.hpp"
 #include "katana/observe/trace/trace_state.hpp"
 #include "katana/observe/trace/tracer.hpp"
@@ -76,17 +78,25 @@ class RootRef {
   Root* root_ = nullptr;
 };
 
+// The origin of a root. A parent that is not valid: the trace begins here.
+struct RootOrigin {
+  SpanContext parent = {};  // of the span; not valid: none
+  Bytes state = {};         // of the parent's trace; copied
+  Bytes baggage = {};       // the text of a Baggage; copied
+};
+
 // How the work of a root ended.
 struct RootEnd {
   bool failed = false;      // for keep_failed
   bool may_be_slow = true;  // false: its length is up to both sides
+  // When it ended, by the tracer's clock; none: now.
+  std::optional<Instant> ended = {};
 };
 
 class Root {
  public:
-  // `parent`: of another process; not valid: the trace begins here. `state` belongs to it.
-  static RootRef begin(Tracer& tracer, const SpanContext& parent, Bytes state, Instant began);
-  static RootRef begin(Tracer& tracer) { return begin(tracer, {}, {}, tracer.now()); }
+  static RootRef begin(Tracer& tracer, const RootOrigin& origin, Instant began);
+  static RootRef begin(Tracer& tracer) { return begin(tracer, {}, tracer.now()); }
   Root(const Root&) = delete;
   Root& operator=(const Root&) = delete;
   // Without end(), its spans are dropped.
@@ -101,6 +111,7 @@ class Root {
   const SpanContext& context() const noexcept { return current_.context; }
   const SpanContext& parent() const noexcept { return parent_; }
   Bytes state() const noexcept { return {state_.data(), state_size_}; }
+  Bytes baggage() const noexcept { return baggage_.bytes(); }
   Instant began() const noexcept { return began_; }
   // Whether spans below it are recorded, at least until the decision.
   bool records() const noexcept { return is_sampled() || may_keep_; }
@@ -112,7 +123,7 @@ class Root {
   template <class F>
   bool end(const RootEnd& how, const F& f) noexcept {
     if (!records()) return false;
-    const Instant now = tracer_.now();
+    const Instant now = how.ended ? *how.ended : tracer_.now();
     const bool kept = is_kept(how, now);
     if (may_keep_) held_.decide(tracer_, kept);
     if (!kept) return false;
@@ -125,6 +136,7 @@ class Root {
     record->set_state(state());
     if (how.failed) record->status = SpanStatus::error;
     f(*record);
+    if (baggage_.size() > 0) add_baggage(*record);
     tracer_.put_ready(*record);
     return true;
   }
@@ -132,7 +144,8 @@ class Root {
  private:
   friend class RootRef;
 
-  Root(Tracer& tracer, const SpanContext& parent, Bytes state, Instant began) noexcept;
+  Root(Tracer& tracer, const RootOrigin& origin, Instant began) noexcept;
+  void add_baggage(SpanRecord& record) const noexcept;
   bool is_kept(const RootEnd& how, Instant now) const noexcept;
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
@@ -148,6 +161,7 @@ class Root {
   std::atomic<std::uint32_t> references_{0};
   std::uint16_t state_size_ = 0;
   std::array<char, trace_state_bytes_max> state_;
+  Text baggage_;
 };
 
 inline RootRef::RootRef(Root* root) noexcept : root_(root) {

@@ -12,13 +12,8 @@ void add_id(log::Context& fields, log::FieldName key, SpanId id) noexcept {
 
 void RootSpan::begin(Tracer& tracer, Bytes name, SpanKind kind, const RootOrigin& origin) noexcept {
   const Activity* const outer = current_activity;
-  Open& open = open_.emplace(Open{Root::begin(tracer, origin.parent, origin.state, tracer.now()),
-                                  name,
-                                  kind,
-                                  {},
-                                  {},
-                                  {},
-                                  outer});
+  Open& open =
+      open_.emplace(Open{Root::begin(tracer, origin, tracer.now()), name, kind, {}, {}, {}, outer});
   if (outer != nullptr) open.activity = *outer;
   const SpanContext& context = open.root->context();
   open.trace = context.trace.hex();

@@ -27,12 +27,6 @@
 
 namespace katana::trace {
 
-// The origin of a RootSpan. A parent that is not valid: the trace begins here.
-struct RootOrigin {
-  SpanContext parent = {};  // of the span; not valid: none
-  Bytes state = {};         // of the parent's trace; copied
-};
-
 class [[nodiscard]] RootSpan {
  public:
   // `name`: of the span, such as "job purge". Empty: f of end() sets it.

@@ -39,10 +39,15 @@ class Key {
  public:
   template <std::size_t size>
   consteval Key(const char (&text)[size]) noexcept : text_(text), size_(size - 1) {}
+  // A key that is no literal. REQUIRES that `text` lives as long as the tracer of the record.
+  static constexpr Key of_kept(Bytes text) noexcept { return Key(text); }
   // The literal.
   Bytes text() const noexcept { return {text_, size_}; }
 
  private:
+  explicit constexpr Key(Bytes text) noexcept
+      : text_(text.data()), size_(static_cast<std::uint32_t>(text.size())) {}
+
   const char* text_;
   std::uint32_t size_;
 };

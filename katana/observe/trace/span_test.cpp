@@ -295,7 +295,7 @@ TEST_F(SpanTest, the_same_seed_gives_the_same_ids) {
 
 TEST_F(SpanTest, a_trace_of_another_process_goes_on_with_its_state) {
   const SpanContext parent{.trace = {1, 2}, .span = {3}, .flags = flag_sampled, .is_remote = true};
-  root_ = Root::begin(*tracer_, parent, "a=1", Instant{});
+  root_ = Root::begin(*tracer_, {parent, "a=1"}, Instant{});
   EXPECT_EQ(root_->context().trace, parent.trace);
   EXPECT_NE(root_->context().span, parent.span);
   EXPECT_EQ(root_->context().flags, flag_sampled) << "its id may not be random";

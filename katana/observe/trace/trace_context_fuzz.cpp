@@ -1,9 +1,13 @@
-// Invariant: for any traceparent and tracestate of a client, the values that are passed on keep the
-// rules. A valid context reads as itself, and so does a state.
+// Invariant: for any traceparent, tracestate and baggage of a client, the values that are passed on
+// keep the rules. A valid context reads as itself, and so do a state and baggage.
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "katana/base/system/check.hpp"
+#include "katana/base/text/utf8.hpp"
+#include "katana/observe/trace/baggage.hpp"
 #include "katana/observe/trace/trace_parent.hpp"
 #include "katana/observe/trace/trace_state.hpp"
 
@@ -24,6 +28,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   trace::TraceState again;
   again.add(state.text());
   KATANA_CHECK(!again.is_malformed() && !again.is_cut() && again.text() == state.text());
+  const std::array<std::string, 2> keys{"a", "tenant"};
+  trace::Baggage baggage(keys);
+  baggage.add(text.substr(0, size / 2));
+  baggage.add(text.substr(size / 2));
+  KATANA_CHECK(baggage.text().size() <= trace::baggage_bytes_max);
+  trace::Baggage same(keys);
+  same.add(baggage.text());
+  KATANA_CHECK(!same.has_ignored() && same.text() == baggage.text());
+  const auto value = trace::find_in_baggage(baggage.text(), keys[0]);
+  KATANA_CHECK(!value || is_utf8(*value));
   return 0;
 }
 

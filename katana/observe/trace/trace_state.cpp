@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "katana/observe/trace/list_member.hpp"
+
 namespace katana::trace {
 namespace {
 
@@ -24,19 +26,7 @@ bool is_value(Bytes value) noexcept {
          std::ranges::all_of(value,
                              [](char c) { return c >= ' ' && c <= '~' && c != ',' && c != '='; });
 }
-Bytes trimmed(Bytes text) noexcept {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-// Takes the text before the next comma.
-Bytes take_member(Bytes& rest) noexcept {
-  const std::size_t end = std::min(rest.find(','), rest.size());
-  const Bytes member = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return member;
-}
+Bytes take_member(Bytes& rest) noexcept { return detail::take_until(',', rest); }
 Bytes key_of(Bytes member) noexcept { return member.substr(0, member.find('=')); }
 
 }  // namespace
@@ -44,7 +34,8 @@ Bytes key_of(Bytes member) noexcept { return member.substr(0, member.find('='));
 void TraceState::add(Bytes value) noexcept {
   while (!value.empty() && !is_malformed_) {
     // An empty member is allowed (§3.3.1.1).
-    if (const Bytes member = trimmed(take_member(value)); !member.empty()) add_member(member);
+    if (const Bytes member = detail::trimmed(take_member(value)); !member.empty())
+      add_member(member);
   }
 }
 

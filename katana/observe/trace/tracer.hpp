@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "katana/base/system/function.hpp"
@@ -40,6 +41,10 @@ struct TracerOptions {
   // Spans whose names the conventions of OpenTelemetry may still change: of messages and pools.
   bool experimental = false;
   bool exemplars = true;  // durations of requests refer to the recorded ones
+  // False: contexts of other processes are neither read nor sent.
+  bool propagates = true;
+  // Keys of W3C Baggage that are read, sent, and attributes of requests; see Baggage.
+  std::vector<std::string> baggage = {};
   // Null: the machine's monotonic clock.
   std::function<Instant()> clock = {};
   // Called by a thread when half of its records wait for the drain. It must not block.
@@ -55,7 +60,7 @@ enum class Drop : std::uint8_t {
 };
 
 // A header field that was received with a request and could not be used.
-enum class Ignored : std::uint8_t { trace_parent, trace_state, count };
+enum class Ignored : std::uint8_t { trace_parent, trace_state, baggage, count };
 
 class Tracer {
  public:

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "katana/observe/trace/baggage.hpp"
 #include "katana/observe/trace/trace_state.hpp"
 #include "katana/stores/bus/subject.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr Bytes trace_parent_header = "traceparent";
 constexpr Bytes trace_state_header = "tracestate";
+constexpr Bytes baggage_header = "baggage";
 
 std::size_t bytes_of(Bytes name, Bytes value) noexcept { return name.size() + value.size() + 4; }
 
@@ -58,7 +60,7 @@ void add_destination(trace::SpanRecord& record, Bytes subject) noexcept {
 
 // Invalid: the message has no context, or a malformed one.
 trace::SpanContext producer_of(trace::Tracer* tracer, const Delivery& message) noexcept {
-  if (tracer == nullptr) return {};
+  if (tracer == nullptr || !tracer->options().propagates) return {};
   const std::optional<Bytes> value = message.header(trace_parent_header);
   if (!value) return {};
   if (const auto parsed = trace::parse_trace_parent(*value)) return trace::remote_context(*parsed);
@@ -72,6 +74,16 @@ Bytes state_of(trace::Tracer& tracer, const Delivery& message, trace::TraceState
   });
   if (state.is_malformed()) tracer.count(trace::Ignored::trace_state);
   return state.text();
+}
+
+trace::Baggage baggage_of(trace::Tracer* tracer, const Delivery& message) {
+  if (tracer == nullptr || tracer->options().baggage.empty()) return trace::Baggage({});
+  trace::Baggage baggage(tracer->options().baggage);
+  for_each_header(message.headers(), [&](Bytes name, Bytes value) {
+    if (is_same_header(name, baggage_header)) baggage.add(value);
+  });
+  if (baggage.has_ignored()) tracer->count(trace::Ignored::baggage);
+  return baggage;
 }
 
 }  // namespace
@@ -93,24 +105,29 @@ PublishSpan::PublishSpan(Bytes system, const Publication& given, std::size_t roo
 // The bus has checked nothing yet: headers that it will refuse stay as they are.
 void PublishSpan::add_context(std::size_t room) noexcept {
   const trace::CurrentSpan& current = *trace::current_span();
-  std::size_t count = publication_.headers.size();
-  if (count + 2 > headers_max) return;
-  std::size_t used = publication_.id.empty() ? 0 : bytes_of(message_id_header, publication_.id);
-  for (const Header& each : publication_.headers) {
-    if (is_same_header(each.name, trace_parent_header)) return;
-    used += bytes_of(each.name, each.value);
-  }
+  const trace::Root& root = *current.root;
   parent_ = trace::trace_parent_of(current.context);
   const Bytes parent(parent_.data(), parent_.size());
+  std::size_t used = publication_.id.empty() ? 0 : bytes_of(message_id_header, publication_.id);
+  for (const Header& each : publication_.headers) used += bytes_of(each.name, each.value);
   room = std::min(room, header_bytes_max - std::min(used, header_bytes_max));
-  if (bytes_of(trace_parent_header, parent) > room) return;
+  if (publication_.headers.size() > headers_max) return;
   std::ranges::copy(publication_.headers, headers_.begin());
-  headers_[count++] = {trace_parent_header, parent};
-  room -= bytes_of(trace_parent_header, parent);
-  const Bytes state = current.root->state();
-  if (!state.empty() && bytes_of(trace_state_header, state) <= room) {
-    headers_[count++] = {trace_state_header, state};
+  std::size_t count = publication_.headers.size();
+  const auto add = [&](Bytes name, Bytes value) {
+    const auto has_name = [&](const Header& each) { return is_same_header(each.name, name); };
+    if (value.empty() || count == headers_max || bytes_of(name, value) > room ||
+        std::ranges::any_of(publication_.headers, has_name)) {
+      return false;
+    }
+    headers_[count++] = {name, value};
+    room -= bytes_of(name, value);
+    return true;
+  };
+  if (root.tracer().options().propagates && add(trace_parent_header, parent)) {
+    add(trace_state_header, root.state());
   }
+  add(baggage_header, root.baggage());
   publication_.headers = {headers_.data(), count};
 }
 
@@ -130,7 +147,8 @@ HandlerSpan::HandlerSpan(trace::Tracer* tracer, Bytes system, Bytes pattern, Byt
       message_(message),
       producer_(producer_of(tracer, message)),
       span_(tracer, {}, trace::SpanKind::consumer,
-            {producer_, producer_.is_valid() ? state_of(*tracer, message, state_) : Bytes()}) {}
+            {producer_, producer_.is_valid() ? state_of(*tracer, message, state_) : Bytes(),
+             baggage_of(tracer, message).text()}) {}
 
 HandlerSpan::~HandlerSpan() {
   const auto add = [this](trace::SpanRecord& record) { add_attributes(record); };

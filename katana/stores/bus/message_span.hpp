@@ -1,5 +1,5 @@
 // Spans of messages: of their publication, and of the work of a subscriber on them. The context of
-// the trace travels in the headers traceparent and tracestate of the message.
+// the trace travels in the headers traceparent, tracestate and baggage of the message.
 //
 // Handlers of Bus::subscribe() have such a span. A reader of messages makes one: MessageSpan
 // (messages.hpp). The names of these spans are not stable: they are those of the conventions for

@@ -29,8 +29,10 @@ struct Seen {
 class MessageSpanTest : public BusTest {
  protected:
   explicit MessageSpanTest(bool experimental = true)
-      : tracer_(
-            {.experimental = experimental, .clock = [this] { return network_.now(); }, .seed = 1}) {
+      : tracer_({.experimental = experimental,
+                 .baggage = {"tenant"},
+                 .clock = [this] { return network_.now(); },
+                 .seed = 1}) {
     bus().fan_out().trace_with(tracer_);
   }
 
@@ -180,6 +182,26 @@ TEST_F(MessageSpanTest, state_and_sampling_of_the_trace_reach_the_handler) {
   EXPECT_THAT(spans(), SizeIs(0));
 }
 
+TEST_F(MessageSpanTest, listed_baggage_reaches_the_handler_and_what_it_publishes) {
+  on(0);
+  std::string second;
+  const Subscription last = subscribe_with(
+      "b", [&](const Delivery& message) { second = std::string(message.headers()); });
+  const Subscription first =
+      subscribe_with("a", [&](const Delivery&) { ASSERT_TRUE(bus().publish("b", "1")); });
+  within_request([&] { ASSERT_TRUE(bus().publish("a", "1")); }, {.baggage = "tenant=a%20b"});
+  settle();
+  EXPECT_THAT(second, HasSubstr("baggage: tenant=a%20b\r\n"));
+  EXPECT_EQ(spans().at("process a").attributes.at("tenant"), "a b");
+  // A publisher's own header stays, and what is not listed is dropped at the handler.
+  const Header own{"Baggage", "tenant=own,other=1,x y"};
+  within_request([&] { ASSERT_TRUE(bus().publish({.subject = "a", .headers = {&own, 1}})); },
+                 {.baggage = "tenant=a"});
+  settle();
+  EXPECT_THAT(second, HasSubstr("baggage: tenant=own\r\n"));
+  EXPECT_EQ(tracer_.counted(trace::Ignored::baggage), 1u) << "x y";
+}
+
 TEST_F(MessageSpanTest, a_context_that_the_publisher_has_set_stays) {
   on(0);
   std::string headers;
@@ -208,10 +230,10 @@ TEST_F(MessageSpanTest, headers_without_room_go_without_a_context) {
     (void)spans();
   }
   EXPECT_THAT(sizes, ::testing::ElementsAre(header_bytes_max, header_bytes_max - line + 1));
-  const std::vector<Header> many(15, Header{"X", "y"});
+  const std::vector<Header> many(16, Header{"X", "y"});
   within_request([&] { ASSERT_TRUE(bus().publish({.subject = "a", .headers = many})); });
   settle();
-  EXPECT_EQ(sizes.back(), 15u * 6) << "a span keeps 16 headers";
+  EXPECT_EQ(sizes.back(), 16u * 6) << "a span keeps 16 headers";
 }
 
 TEST_F(MessageSpanTest, a_malformed_context_is_counted_and_the_handler_begins_a_trace) {

@@ -320,6 +320,56 @@ TEST_F(TelemetryTest, a_call_of_another_service_is_a_span_that_the_service_is_to
   EXPECT_EQ(stock.requests()[0].field("tracestate"), "a=1");
 }
 
+TEST_F(TelemetryTest, listed_baggage_is_an_attribute_and_goes_on_to_other_services_and_no_other) {
+  make({"telemetry.baggage=[tenant,tier]"});
+  FakeUpstream& stock = app_->upstream("http://stock.example:8080", [](Router& router) {
+    router.get("/items", [] { return Reply::text("tea"); });
+  });
+  app_->get("/calls", {{"baggage", "tenant=a%20b;p=1,secret=x"}, {"baggage", "tier=gold,b r=1"}});
+  EXPECT_EQ(span("GET /calls").attribute("tenant"), "a b");
+  EXPECT_EQ(span("GET /calls").attribute("tier"), "gold");
+  ASSERT_THAT(stock.requests(), SizeIs(1));
+  EXPECT_EQ(stock.requests()[0].field("baggage"), "tenant=a%20b;p=1,tier=gold");
+  EXPECT_EQ(app_->service<trace::Tracer>().counted(trace::Ignored::baggage), 1u) << "b r";
+  // The next request is that of another client.
+  app_->get("/calls");
+  ASSERT_THAT(stock.requests(), SizeIs(2));
+  EXPECT_EQ(stock.requests()[1].field("baggage"), "");
+}
+
+TEST_F(TelemetryTest, baggage_that_nobody_listed_or_of_clients_that_are_not_trusted_is_left_out) {
+  for (const char* setting : {"telemetry.baggage=[]", "http.trusted_proxies=[10.0.0.0/8]"}) {
+    make({"telemetry.baggage=[tenant]", setting});
+    FakeUpstream& stock = app_->upstream("http://stock.example:8080", [](Router& router) {
+      router.get("/items", [] { return Reply::text("tea"); });
+    });
+    app_->get("/calls", {{"baggage", "tenant=a"}});
+    EXPECT_EQ(span("GET /calls").attribute("tenant"), "") << setting;
+    ASSERT_THAT(stock.requests(), SizeIs(1));
+    EXPECT_EQ(stock.requests()[0].field("baggage"), "") << setting;
+  }
+}
+
+TEST_F(TelemetryTest, a_program_may_keep_its_traces_to_itself) {
+  make({"telemetry.trace_context=false"});
+  FakeUpstream& stock = app_->upstream("http://stock.example:8080", [](Router& router) {
+    router.get("/items", [] { return Reply::text("tea"); });
+  });
+  app_->get("/calls", {{"traceparent", remote}, {"tracestate", "a=1"}});
+  EXPECT_NE(span("GET /calls").trace_id, "0af7651916cd43dd8448eb211c80319c");
+  EXPECT_EQ(span("GET /calls").parent_id, "");
+  EXPECT_EQ(span("GET /calls").state, "");
+  ASSERT_THAT(stock.requests(), SizeIs(1));
+  EXPECT_EQ(stock.requests()[0].field("traceparent"), "");
+}
+
+TEST_F(TelemetryTest, a_key_of_baggage_that_no_field_can_have_is_refused_by_name) {
+  make({"telemetry.baggage=[tenant id]"});
+  const auto started = app_->start();
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(), HasSubstr("telemetry.baggage: 'tenant id' is no key"));
+}
+
 TEST_F(TelemetryTest, each_attempt_of_a_call_is_a_span_with_a_context_of_its_own) {
   make({"client.retry.transient=true"});
   FakeUpstream& stock = app_->upstream("http://stock.example:8080", [](Router& router) {
