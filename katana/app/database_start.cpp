@@ -60,7 +60,8 @@ DatabaseStart::~DatabaseStart() { stop(); }
 
 Result<database::Database> DatabaseStart::start() {
   Shared& shared = *shared_;
-  if (shared.options.wait_max <= Duration{}) return shared.options.open({});
+  if (shared.options.wait_max <= Duration{})
+    return shared.options.open({.on_migrated = shared.options.on_migrated});
   thread_ = quiet_thread([shared = shared_] { run(shared); });
   pthread_setname_np(thread_.native_handle(), "katana-database");
   std::unique_lock lock(shared.mutex);
@@ -144,6 +145,7 @@ void DatabaseStart::run(const std::shared_ptr<Shared>& shared) {
                                     shared->is_reached = true;
                                     shared->changed.notify_all();
                                   },
+                              .on_migrated = options.on_migrated,
                               .is_repeated = true};
     auto opened = options.open(opening);
     const Duration waited = attempts.waited();

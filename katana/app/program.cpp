@@ -255,6 +255,7 @@ void Program::stop_services() noexcept {
   }
   pools_->stop();
   actions_.reset();  // a thread of the pool may have been in it
+  if (migrations_) migrations_->trace_with(nullptr);
   services_.reset();
   if (database_) database_->backend().observe_statements(nullptr);
   statements_.reset();

@@ -40,6 +40,7 @@
 #include "katana/app/launcher.hpp"
 #include "katana/app/live_actions.hpp"
 #include "katana/app/live_state.hpp"
+#include "katana/app/migration_telemetry.hpp"
 #include "katana/app/part.hpp"
 #include "katana/app/pool_spans.hpp"
 #include "katana/app/pools.hpp"
@@ -238,6 +239,7 @@ class Program {
   std::unique_ptr<server::Observability> observability_;
   std::unique_ptr<PoolSpans> pool_spans_;  // outlives the pools; null: no tracer
   std::unique_ptr<Pools> pools_;
+  std::shared_ptr<MigrationTelemetry> migrations_;  // null: there is no database
   std::unique_ptr<StatementTelemetry> statements_;  // null: there is no database
   std::optional<database::Database> database_;
   std::unique_ptr<DatabaseStart> database_start_;  // null: there is no database

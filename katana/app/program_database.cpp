@@ -17,6 +17,10 @@ Result<void> Program::start_database() {
   DatabaseStartOptions how{.timeout = present->database.timeout,
                            .system = options_.database.scheme(present->database.url),
                            .logger = log_->logger("database")};
+  migrations_ = std::make_shared<MigrationTelemetry>(how.system, log_->logger("database"));
+  how.on_migrated = [telemetry = migrations_](std::span<const database::Migration> applied) {
+    telemetry->on_migrated(applied);
+  };
   if (embedding_ && embedding_->open_database) {
     how.open = [this, present, files = *std::move(bundled)](const database::Opening&) {
       return embedding_->open_database(options_.database, present->database, files);

@@ -103,7 +103,9 @@ server::StandardMetricUse Program::standard_metrics() const {
 
 void Program::trace_systems() {
   trace::Tracer* const tracer = services_->find<trace::Tracer>();
-  if (tracer == nullptr || !tracer->options().experimental) return;
+  if (tracer == nullptr) return;
+  if (migrations_) migrations_->trace_with(tracer);
+  if (!tracer->options().experimental) return;
   if (auto* const bus = services_->find<bus::Bus>()) bus->fan_out().trace_with(*tracer);
   pool_spans_ = std::make_unique<PoolSpans>(*tracer);
   pool_spans_->begin(*pools_);

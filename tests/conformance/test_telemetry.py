@@ -190,6 +190,39 @@ def test_each_field_of_a_trace_is_what_the_program_did(collector, tmp_path):
                                      "db.query.text": "SELECT 199 AS cents"}
 
 
+def test_migrations_of_the_start_are_spans_with_their_own_times(collector, tmp_path):
+    folder = tmp_path / "migrations"
+    folder.mkdir()
+    (folder / "0001_first.sql").write_text("CREATE TABLE a (b INT);")
+    (folder / "0002_second.sql").write_text("CREATE TABLE c (d INT);")
+    shop = Shop(collector, tmp_path, settings=[f"database.migrations={folder}"])
+    collector.wait_for(lambda it: len(it.spans()) >= 3)
+    shop.stop()
+    spans = [span for _, _, span in collector.spans()]
+    (whole,) = [span for span in spans if span.name == "migrations"]
+    files = sorted((span for span in spans if span.name == "migration"), key=lambda span: span.start_time_unix_nano)
+    assert attributes(whole) == {"db.system.name": "sqlite", "katana.migrations.applied": 2}
+    assert [attributes(each)["katana.migration.file"] for each in files] == ["0001_first.sql", "0002_second.sql"]
+    for each in files:
+        assert (each.trace_id, each.parent_span_id) == (whole.trace_id, whole.span_id)
+        assert whole.start_time_unix_nano <= each.start_time_unix_nano <= each.end_time_unix_nano
+        assert each.end_time_unix_nano <= whole.end_time_unix_nano
+    assert "migration 0002_second.sql was applied in" in shop.log
+
+
+def test_listed_baggage_is_an_attribute_and_a_variable_turns_it_off(collector, tmp_path):
+    for propagators, expected in (("tracecontext,baggage", {"tenant": "a b"}), ("tracecontext", {})):
+        collector.requests.clear()
+        shop = Shop(collector, tmp_path, variables=[("OTEL_PROPAGATORS", propagators)],
+                    settings=["telemetry.baggage=[tenant]"])
+        assert shop.get("/price/tea", baggage="tenant=a%20b,secret=x") == 200
+        collector.wait_for(lambda it: any(span.name == "GET /price/{item}" for _, _, span in it.spans()))
+        shop.stop()
+        (request,) = [span for _, _, span in collector.spans() if span.name == "GET /price/{item}"]
+        found = attributes(request)
+        assert {key: found[key] for key in ("tenant", "secret") if key in found} == expected
+
+
 def test_of_many_requests_each_span_comes_once_and_its_ids_are_its_own(collector, tmp_path):
     with Shop(collector, tmp_path, {"OTEL_EXPORTER_OTLP_COMPRESSION": "none"}) as shop:
         for index in range(200):

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "katana/base/system/result.hpp"
+#include "katana/base/values/instant.hpp"
 
 namespace katana::database {
 
@@ -34,6 +35,9 @@ struct Migration {
   std::string checksum;      // migration_checksum() of its text
   std::string text;          // empty for what is only known to have been applied
   std::string dialect = {};  // "sqlite", "postgres"; empty: for both
+  // When its statements ran, by monotonic_now(); 0: not in this call.
+  Instant began = {};
+  Instant ended = {};
 };
 
 // The result of applying migrations, or of a dry run.

@@ -1,7 +1,7 @@
 // Opening: controls an attempt to open a database and to apply its migrations, and reports its
 // progress.
 //
-// Owns       its function.
+// Owns       its functions.
 // Thread     a value; `stop` may be asked for by any thread.
 // Allocates  as std::function does.
 // Fails      an attempt that was stopped ends with Code::cancelled. Code::unavailable means that
@@ -9,11 +9,14 @@
 //            does not help.
 #pragma once
 
+#include <span>
 #include <stop_token>
 
 #include "katana/base/system/function.hpp"
 
 namespace katana::database {
+
+struct Migration;
 
 struct Opening {
   // A stop ends the attempt with Code::cancelled; any thread may ask for it.
@@ -21,6 +24,8 @@ struct Opening {
   // Called when the database answers and no other program migrates it. The work that follows may
   // take long, but waits for no other program.
   std::function<void()> on_reached = {};
+  // Called after each commit of migrations, with those that it has applied; not for none.
+  std::function<void(std::span<const Migration>)> on_migrated = {};
   bool is_repeated = false;  // another attempt follows: none of its waits needs to be long
 };
 

@@ -93,6 +93,9 @@ class Migrator {
     if (!pass && pass.error().code() == Code::cancelled) return pass;
     const auto ended = execute(keep ? "COMMIT" : "ROLLBACK");
     if (keep && !ended) return failed(ended.error(), "cannot commit the migrations");
+    if (keep && !pass->applied.empty() && how_.opening.on_migrated) {
+      how_.opening.on_migrated(pass->applied);
+    }
     return pass;
   }
 
@@ -105,12 +108,13 @@ class Migrator {
       if (const auto good = check(each); !good) return std::unexpected(good.error());
     }
     Pass pass{.applied = {}, .already = before->size()};
-    for (const Migration& each : *plan) {
+    for (Migration& each : *plan) {
       const std::size_t index = pass.already + pass.applied.size();
       if (index == most) {
         pass.is_whole = false;
         return pass;
       }
+      each.began = monotonic_now();
       if (const auto good = apply(each); !good) {
         if (session_.refusal().state != unsafe_use || pass.applied.empty()) {
           return std::unexpected(good.error());
@@ -119,6 +123,7 @@ class Migrator {
         if (how_.dry_run) return Pass{.applied = *std::move(plan), .already = pass.already};
         return Pass{.applied = {}, .before_commit = index};
       }
+      each.ended = monotonic_now();
       pass.applied.push_back(each);
     }
     return pass;

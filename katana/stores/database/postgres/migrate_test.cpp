@@ -44,6 +44,30 @@ TEST_F(MigrateTest, a_script_that_ends_the_transaction_is_refused_before_anythin
   EXPECT_EQ(ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
 }
 
+TEST_F(MigrateTest, what_was_applied_is_told_behind_each_commit) {
+  std::vector<std::string> told;
+  const Opening opening{.on_migrated = [&](std::span<const Migration> applied) {
+    std::string commit = ask("SELECT count(*) FROM katana_migrations") + ":";
+    for (const Migration& each : applied) {
+      EXPECT_LE(each.began, each.ended);
+      EXPECT_GT(each.began, Instant{});
+      commit += " " + each.file;
+    }
+    told.push_back(commit);
+  }};
+  // The third uses a value that the second adds, which has to be committed before.
+  const std::vector<MigrationFile> files = {
+      {"0001_told.sql", "CREATE TYPE told AS ENUM ('a');"},
+      {"0002_told.sql", "ALTER TYPE told ADD VALUE 'b';"},
+      {"0003_told.sql", "CREATE TABLE tells (it told DEFAULT 'b');"}};
+  EXPECT_EQ(said(files, {.dry_run = true, .opening = opening}), "3 behind 0");
+  EXPECT_THAT(told, testing::IsEmpty());
+  EXPECT_EQ(said(files, {.opening = opening}), "3 behind 0");
+  EXPECT_THAT(told, testing::ElementsAre("2: 0001_told.sql 0002_told.sql", "3: 0003_told.sql"));
+  EXPECT_EQ(said(files, {.opening = opening}), "0 behind 3");
+  EXPECT_THAT(told, testing::SizeIs(2));
+}
+
 TEST_F(MigrateTest, a_baseline_of_pg_dump_leaves_the_session_as_it_was) {
   const MigrationFile dump{
       "0001_baseline.sql",

@@ -59,6 +59,9 @@ class Migrator {
       connection_.run(Command::rollback);
       return failed(code, "cannot commit");
     }
+    if (keep && !report->applied.empty() && how.opening.on_migrated) {
+      how.opening.on_migrated(report->applied);
+    }
     return report;
   }
 
@@ -76,8 +79,10 @@ class Migrator {
     }
     auto plan = plan_migrations(files, applied.rows);
     if (!plan) return std::unexpected(plan.error().within(path_));
-    for (const Migration& migration : *plan) {
+    for (Migration& migration : *plan) {
+      migration.began = monotonic_now();
       if (const auto good = apply(migration); !good) return std::unexpected(good.error());
+      migration.ended = monotonic_now();
     }
     return MigrationReport{*std::move(plan), applied.rows.size()};
   }

@@ -50,6 +50,31 @@ TEST_F(MigrateTest, each_is_applied_once) {
   EXPECT_EQ(bare.list("SELECT file FROM katana_migrations").size(), 3u);
 }
 
+TEST_F(MigrateTest, what_was_applied_is_told_behind_the_commit_with_its_times) {
+  std::vector<std::string> told;
+  const Opening opening{.on_migrated = [&](std::span<const Migration> applied) {
+    for (const Migration& each : applied) {
+      EXPECT_LE(each.began, each.ended);
+      EXPECT_GT(each.began, Instant{});
+      told.push_back(each.file + " of " +
+                     Bare(path_).one("SELECT count(*) FROM katana_migrations"));
+    }
+  }};
+  const auto migrate_now = [&](bool dry_run) {
+    return migrate({.path = path_},
+                   {.folder = folder_ / "m", .dry_run = dry_run, .opening = opening});
+  };
+  ASSERT_TRUE(migrate_now(true));
+  EXPECT_THAT(told, testing::IsEmpty()) << "nothing was applied";
+  ASSERT_TRUE(migrate_now(false));
+  EXPECT_THAT(told, testing::ElementsAre("1_create.sql of 2", "2_add.sql of 2"));
+  ASSERT_TRUE(migrate_now(false));
+  EXPECT_THAT(told, testing::SizeIs(2)) << "each once";
+  folder_.write("m/3_wrong.sql", "SELEKT 1");
+  EXPECT_FALSE(migrate_now(false));
+  EXPECT_THAT(told, testing::SizeIs(2));
+}
+
 TEST_F(MigrateTest, a_dry_run_finds_what_is_wrong_and_changes_nothing) {
   EXPECT_EQ(run(true), "0 before, 2 now");
   EXPECT_EQ(tables(), "0");
