@@ -10,6 +10,7 @@
 #include "katana/http/server/kept_log_test.hpp"
 #include "katana/http/server/request_telemetry.hpp"
 #include "katana/observe/metrics/exposition.hpp"
+#include "katana/observe/trace/tracer.hpp"
 #include "tests/simulation/identity_clients.hpp"
 #include "tests/simulation/workload.hpp"
 
@@ -89,6 +90,7 @@ class IdentityRun {
   void add_client(std::size_t number);
   Identity draw_identity(std::size_t client);
   void check_records(IdentityVerdict& verdict);
+  void check_spans(IdentityVerdict& verdict);
   void check_metrics();
 
   const IdentityPlan plan_;
@@ -102,6 +104,10 @@ class IdentityRun {
   IdentityService service_;
   server::KeptLog kept_;
   metrics::Registry registry_;
+  trace::Tracer tracer_{{.spans_max = 1u << 15,
+                         .baggage = {"who"},
+                         .clock = [this] { return world_->network().now(); },
+                         .seed = 1}};
   std::unique_ptr<server::RequestTelemetry> telemetry_;
   std::unique_ptr<Spans> spans_;
   std::unique_ptr<World> world_;
@@ -125,7 +131,8 @@ IdentityRun::IdentityRun(const IdentityPlan& plan)
         server::RequestTelemetryOptions{.access = kept_.logger("access"),
                                         .slow = kept_.logger("slow"),
                                         .slow_after = milliseconds(10),
-                                        .metrics = &registry_});
+                                        .metrics = &registry_,
+                                        .tracer = &tracer_});
     spans_ = std::make_unique<Spans>(*telemetry_, book_, fault_);
     options.http.observer = spans_.get();
   }
@@ -201,6 +208,28 @@ void IdentityRun::check_records(IdentityVerdict& verdict) {
   }
 }
 
+// A span is in the trace of the request that it names: by its baggage, its target, its handler.
+void IdentityRun::check_spans(IdentityVerdict& verdict) {
+  tracer_.drain([&](const trace::SpanRecord& span) {
+    ++verdict.spans;
+    std::string who, path;
+    for (std::size_t at = 0; at < span.attribute_count(); ++at) {
+      const trace::SpanRecord::Attribute& each = span.attribute(at);
+      const Bytes key(each.key, each.key_size);
+      if (key == "who") who = std::string(span.text(each.text));
+      if (key == "url.path") path = std::string(span.text(each.text));
+    }
+    const auto digits = span.context.trace.hex();
+    const Bytes trace(digits.data(), digits.size());
+    const bool is_request = span.kind == trace::SpanKind::server;
+    if (who.empty() || trace != who + who || (is_request && path.find(who) == std::string::npos)) {
+      fault_(fmt::format("the span '{}' of {} in trace {} has path '{}'", span.name(), who, trace,
+                         path));
+    }
+  });
+  if (tracer_.counted(trace::Drop::buffer_full) != 0) fault_("spans were dropped");
+}
+
 void IdentityRun::check_metrics() {
   std::string told;
   write_exposition(registry_, metrics::Format::prometheus, told);
@@ -226,6 +255,7 @@ IdentityVerdict IdentityRun::verdict() {
   }
   if (plan_.observed) {
     check_records(verdict);
+    check_spans(verdict);
     check_metrics();
     if (spans_->open() != 0) fault_(fmt::format("{} exchanges did not end", spans_->open()));
   }

@@ -22,6 +22,7 @@ struct IdentityVerdict {
   std::uint64_t requests = 0;
   std::uint64_t replies_checked = 0;
   std::uint64_t records = 0;  // access and slow
+  std::uint64_t spans = 0;    // of requests, and below them
 };
 
 struct IdentityPlan {

@@ -6,6 +6,7 @@
 
 #include "katana/http/handlers/websocket.hpp"
 #include "katana/net/reactor/sleep.hpp"
+#include "katana/observe/trace/span.hpp"
 
 namespace katana::simulation {
 namespace {
@@ -53,6 +54,7 @@ std::vector<std::pair<std::string, std::string>> Identity::fields() const {
           {"x-method", method},
           {"x-request-id", text},
           {"traceparent", fmt::format("00-{}-{}-01", trace(), text)},
+          {"baggage", "who=" + text},
           {"x-pause", std::to_string(pause_ms)},
           {"x-repeats", std::to_string(repeats)}};
 }
@@ -73,6 +75,8 @@ std::string Identity::reply() const {
 void IdentityService::check(const RequestView& request, std::string_view where, Bytes content,
                             std::size_t offset) {
   const Bytes id = id_of(request);
+  trace::Span span("check");  // of the request that is current, which is to be this one
+  span.set("who", id);
   const auto expect = [&](bool holds, std::string_view part, Bytes found) {
     if (!holds) fault(fmt::format("{} of {}: {} is '{}'", where, id, part, found));
   };
