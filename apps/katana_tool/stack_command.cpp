@@ -86,7 +86,7 @@ void add_stack_command(CLI::App& app, std::function<int()>& chosen) {
       ->type_name("ROUTE");
   command->add_option("--older", flags->older, "only those that wait for so long: 10s, 500ms")
       ->type_name("DURATION");
-  command->add_option("--limit", flags->limit, "the most coroutines; default: 1000")
+  command->add_option("--limit", flags->limit, "the most coroutines, 1000 or fewer; default: 1000")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--single", flags->single,

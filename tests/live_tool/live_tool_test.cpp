@@ -311,7 +311,7 @@ TEST(StackView, says_what_it_does_not_show) {
   app::CoroutinesDocument document{.matched = 7, .silent_reactors = {1}, .unlisted_reactors = {2}};
   document.coroutines = {a_coroutine("a", 1)};
   const auto lines = stack_lines(document, false);
-  EXPECT_THAT(lines, Contains("6 more were left out: --older, --route or --limit"));
+  EXPECT_THAT(lines, Contains("6 more were left out: choose by --older or --route"));
   EXPECT_THAT(lines, Contains(HasSubstr("reactor 1 did not answer")));
   EXPECT_THAT(lines, Contains(HasSubstr("reactor 2 are not known")));
 }

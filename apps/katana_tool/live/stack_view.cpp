@@ -86,7 +86,7 @@ std::vector<std::string> stack_lines(const app::CoroutinesDocument& document, bo
   if (lines.empty()) lines.emplace_back("no coroutine waits");
   const auto shown = static_cast<std::int64_t>(document.coroutines.size());
   if (document.matched > shown) {
-    lines.push_back(fmt::format("{} more were left out: --older, --route or --limit",
+    lines.push_back(fmt::format("{} more were left out: choose by --older or --route",
                                 document.matched - shown));
   }
   for (const std::int64_t each : document.silent_reactors) {
