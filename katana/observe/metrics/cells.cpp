@@ -191,6 +191,29 @@ std::uint64_t Reading::sum(const Range& range, std::size_t index) const noexcept
 }
 
 // One thread after another, because a thread's cells lie together.
+std::uint64_t Reading::sum_of(const Range& range, std::size_t index,
+                              std::size_t count) const noexcept {
+  const Space& all = space();
+  const std::size_t first = range.first + index;
+  if (first < nobodys_cells) return 0;
+  // Atomic loads are not made vectors. Four of them in a step take a third of the instructions.
+  const auto add_up = [count](std::uint64_t* cell) {
+    const auto at = [&](std::size_t place) {
+      return std::atomic_ref(cell[place]).load(std::memory_order_relaxed);
+    };
+    std::uint64_t total = 0;
+    std::size_t place = 0;
+    for (; place + 4 <= count; place += 4) {
+      total += at(place) + at(place + 1) + at(place + 2) + at(place + 3);
+    }
+    for (; place < count; ++place) total += at(place);
+    return total;
+  };
+  std::uint64_t total = add_up(all.ended + first);
+  for (std::uint64_t* const thread : all.threads) total += add_up(thread + first);
+  return total;
+}
+
 void Reading::sums(const Range& range, std::size_t index,
                    std::span<std::uint64_t> sums) const noexcept {
   const Space& all = space();

@@ -133,6 +133,8 @@ class Reading {
   Reading() noexcept;
   // Cell `index` of the range.
   std::uint64_t sum(const Range& range, std::size_t index = 0) const noexcept;
+  // The sum of `count` cells, from cell `index` on. REQUIRES that the range has them.
+  std::uint64_t sum_of(const Range& range, std::size_t index, std::size_t count) const noexcept;
   // Sums as many cells as `sums` has places, from cell `index` on. REQUIRES that the range has
   // them.
   void sums(const Range& range, std::size_t index, std::span<std::uint64_t> sums) const noexcept;

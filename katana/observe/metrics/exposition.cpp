@@ -188,23 +188,21 @@ bool Exposition::fill_values(const detail::FamilyState& family, std::size_t end,
   return true;
 }
 
-// Reads all buckets under one lock, then sums them up.
+// Reads all buckets under one lock: the cells between two boundaries that are told are one sum.
 void Exposition::snap_histogram(const detail::FamilyState& family) {
   const cells::Range& cells = family.cells(series_);
   const std::size_t buckets = cells.count - 1;
   told_.assign(family.told_buckets().size() + 1, 0);
-  counts_.resize(buckets);
   const cells::Reading reading;
-  reading.sums(cells, 1, counts_);
   std::uint64_t total = 0;
-  std::size_t told = 0;
-  for (std::size_t index = 0; index < buckets; ++index) {
-    total += counts_[index];
-    if (told < family.told_buckets().size() && index == family.told_buckets()[told]) {
-      told_[told++] = total;
-    }
+  std::size_t begin = 0;
+  for (std::size_t told = 0; told < told_.size(); ++told) {
+    const bool is_last = told + 1 == told_.size();
+    const std::size_t end = is_last ? buckets : family.told_buckets()[told] + 1;
+    total += reading.sum_of(cells, 1 + begin, end - begin);
+    told_[told] = total;
+    begin = end;
   }
-  told_.back() = total;
   sum_ = family.kind() == Kind::histogram
              ? reading.sum_double(cells)
              : static_cast<double>(reading.sum(cells)) / family.shape()->divisor;

@@ -67,10 +67,9 @@ class Exposition {
   std::size_t family_ = 0;
   std::size_t series_ = 0;
   std::size_t line_ = 0;
-  bool begun_ = false;                 // the family's HELP and TYPE are written
-  std::string_view head_;              // … and this is their text
-  std::vector<std::uint64_t> counts_;  // of each bucket
-  std::vector<std::uint64_t> told_;    // cumulative, as they are written
+  bool begun_ = false;               // the family's HELP and TYPE are written
+  std::string_view head_;            // … and this is their text
+  std::vector<std::uint64_t> told_;  // cumulative, as they are written
   double sum_ = 0;
 };
 
