@@ -54,20 +54,13 @@ class ProtobufWriter {
     fixed64(field, std::bit_cast<std::uint64_t>(value), always);
   }
   void bytes(std::uint32_t number, Bytes value) {
-    if (value.empty()) return;
-    tag(number, 2);
-    raw_varint(value.size());
-    out_ += value;
+    if (!value.empty()) whole(number, value);
   }
   // Bytes that are not UTF-8 become U+FFFD.
   void string(std::uint32_t number, Bytes value, bool always = false) {
     if (value.empty() && !always) return;
-    if (is_utf8(value)) [[likely]] {
-      tag(number, 2);
-      raw_varint(value.size());
-      out_ += value;
-      return;
-    }
+    if (is_utf8(value)) [[likely]]
+      return whole(number, value);
     const std::size_t at = begin(number);
     while (!value.empty()) out_ += take_character(value);
     end(at);
@@ -92,21 +85,77 @@ class ProtobufWriter {
     return out_.size();
   }
   void end(std::size_t begun) {
-    std::uint64_t size = out_.size() - begun;
-    char length[10];
-    std::size_t digits = 0;
-    for (; size >= 0x80; size >>= 7) length[digits++] = static_cast<char>(size | 0x80);
-    length[digits++] = static_cast<char>(size);
-    out_.replace(begun - 1, 1, length, digits);
+    const std::uint64_t size = out_.size() - begun;
+    if (size < 0x80) [[likely]] {
+      out_[begun - 1] = static_cast<char>(size);
+      return;
+    }
+    char length[varint_bytes_max];
+    out_.replace(begun - 1, 1, length, static_cast<std::size_t>(put_varint(length, size) - length));
+  }
+  // A message of two fields: `key` in field 1, and in field 2 a message with `value` in its field
+  // 1. The form of an attribute of text, and much cheaper than its parts.
+  void pair(std::uint32_t number, Bytes key, Bytes value) {
+    if (!is_utf8(key) || !is_utf8(value)) [[unlikely]] {
+      const std::size_t all = begin(number);
+      string(1, key);
+      const std::size_t inner = begin(2);
+      string(1, value, true);
+      end(inner);
+      return end(all);
+    }
+    const std::size_t of_value = 1 + varint_bytes(value.size()) + value.size();
+    const std::size_t of_key = key.empty() ? 0 : 1 + varint_bytes(key.size()) + key.size();
+    const std::size_t size = of_key + 1 + varint_bytes(of_value) + of_value;
+    append(2 * varint_bytes_max + size, [&](char* to) {
+      to = put_head(to, number, size);
+      if (!key.empty()) to = put_bytes(put_head(to, 1, key.size()), key);
+      to = put_head(to, 2, of_value);
+      return put_bytes(put_head(to, 1, value.size()), value);
+    });
   }
 
   // An element of a packed field, which begin() and end() enclose.
   void raw_varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
-    out_ += static_cast<char>(value);
+    if (value < 0x80) [[likely]] {
+      out_.push_back(static_cast<char>(value));
+      return;
+    }
+    char octets[varint_bytes_max];
+    out_.append(octets, static_cast<std::size_t>(put_varint(octets, value) - octets));
   }
 
  private:
+  static constexpr std::size_t varint_bytes_max = 10;
+
+  static constexpr std::size_t varint_bytes(std::uint64_t value) noexcept {
+    return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+  }
+  static char* put_varint(char* to, std::uint64_t value) noexcept {
+    for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+    *to++ = static_cast<char>(value);
+    return to;
+  }
+  // Tag and length of a field that has a length.
+  static char* put_head(char* to, std::uint32_t number, std::size_t size) noexcept {
+    return put_varint(put_varint(to, number << 3 | 2), size);
+  }
+  static char* put_bytes(char* to, Bytes bytes) noexcept {
+    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+    return to + bytes.size();
+  }
+  // f(char* to) writes at most `bytes_max` bytes, and returns their end.
+  template <class F>
+  void append(std::size_t bytes_max, const F& f) {
+    const std::size_t before = out_.size();
+    out_.resize_and_overwrite(before + bytes_max, [&](char* all, std::size_t) {
+      return static_cast<std::size_t>(f(all + before) - all);
+    });
+  }
+  void whole(std::uint32_t number, Bytes value) {
+    append(2 * varint_bytes_max + value.size(),
+           [&](char* to) { return put_bytes(put_head(to, number, value.size()), value); });
+  }
   void tag(std::uint32_t number, std::uint32_t type) { raw_varint(number << 3 | type); }
   template <class Word>
   void raw_fixed(Word value) {

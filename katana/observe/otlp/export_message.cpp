@@ -5,12 +5,7 @@
 namespace katana::otlp {
 
 void add_text_attribute(ProtobufWriter& out, std::uint32_t number, Bytes key, Bytes value) {
-  const std::size_t attribute = out.begin(number);
-  out.string(1, key);
-  const std::size_t any = out.begin(2);
-  out.string(1, value, true);
-  out.end(any);
-  out.end(attribute);
+  out.pair(number, key, value);
 }
 
 std::string export_request(const Resource& resource, const Scope& scope, Bytes items) {
