@@ -223,10 +223,12 @@ def test_listed_baggage_is_an_attribute_and_a_variable_turns_it_off(collector, t
         assert {key: found[key] for key in ("tenant", "secret") if key in found} == expected
 
 
-def test_of_many_requests_each_span_comes_once_and_its_ids_are_its_own(collector, tmp_path):
-    with Shop(collector, tmp_path, {"OTEL_EXPORTER_OTLP_COMPRESSION": "none"}) as shop:
+@pytest.mark.parametrize("variable, coding", [("", None), ("none", None), ("gzip", "gzip")])
+def test_of_many_requests_each_span_comes_once_and_its_ids_are_its_own(collector, tmp_path, variable, coding):
+    with Shop(collector, tmp_path, {"OTEL_EXPORTER_OTLP_COMPRESSION": variable}) as shop:
         for index in range(200):
             assert shop.get(f"/price/{index}") == 200
+    assert collector.last[1].get("Content-Encoding") == coding, "by default not on the way within this machine"
     requests = [span for _, _, span in collector.spans() if span.kind == trace_pb2.Span.SPAN_KIND_SERVER]
     assert sorted(int(attributes(span)["url.path"].rsplit("/")[-1]) for span in requests) == list(range(200))
     assert len({span.trace_id for span in requests}) == 200

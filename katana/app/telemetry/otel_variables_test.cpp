@@ -122,7 +122,7 @@ TEST(OtelVariables, those_of_metrics_and_logs_go_before_their_settings) {
   EXPECT_THAT(read.metrics.headers, ElementsAre("of=metrics"));
   EXPECT_THAT(read.traces.headers, IsEmpty());
   EXPECT_EQ(read.logs.compression, TelemetryCompression::none);
-  EXPECT_EQ(read.traces.compression, TelemetryCompression::gzip);
+  EXPECT_EQ(read.traces.compression, TelemetryCompression::automatic);
   EXPECT_EQ(read.settings.logs.interval, milliseconds(250));
   EXPECT_EQ(read.settings.logs.queue_records_max, 100u);
   EXPECT_EQ(read.settings.logs.batch_records_max, 10u);

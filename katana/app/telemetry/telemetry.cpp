@@ -62,6 +62,18 @@ Result<otlp::Resource> resource_of(const TelemetrySettings& settings, std::strin
   return resource;
 }
 
+bool is_on_this_machine(const std::string& url) {
+  const auto parsed = client::parse_url(url);
+  return parsed && client::is_this_machine(parsed->origin);
+}
+
+bool is_compressed(const SignalTarget& target) {
+  if (target.compression != TelemetryCompression::automatic) {
+    return target.compression == TelemetryCompression::gzip;
+  }
+  return !is_on_this_machine(target.url);
+}
+
 otlp::MetricsEncoderOptions encoder_of(const TelemetryMetricsSettings& settings) {
   using enum TelemetryTemporality;
   otlp::MetricsEncoderOptions options{.started_ns = wall_ns_now()};
@@ -167,10 +179,7 @@ void TelemetryPart::add_needs(PartNeeds& needs) const {
 void TelemetryPart::judge(std::vector<InsecureSetting>& findings) const {
   const std::string& url = settings().endpoint;
   if (!settings().enabled) return;
-  const bool is_local = url.find("//127.") != std::string::npos ||
-                        url.find("//localhost") != std::string::npos ||
-                        url.find("//[::1]") != std::string::npos;
-  if (url.starts_with("http:") && !is_local) {
+  if (url.starts_with("http:") && !is_on_this_machine(url)) {
     findings.push_back({"telemetry.endpoint", "http://…",
                         "paths, addresses of clients, the log and the headers go to the collector "
                         "without TLS",
@@ -273,7 +282,7 @@ Result<OtlpSenderOptions> TelemetryPart::sender_of(const char* signal,
   OtlpSenderOptions options{.signal = signal,
                             .url = target.url,
                             .timeout = target.timeout,
-                            .gzip = target.compression == TelemetryCompression::gzip,
+                            .gzip = is_compressed(target),
                             .resource = start_->resource,
                             .scope = start_->scope,
                             .seed = static_cast<std::uint64_t>(monotonic_now().ns)};

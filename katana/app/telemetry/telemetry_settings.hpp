@@ -20,10 +20,11 @@ namespace katana::app {
 
 // Compression of exports.
 enum class TelemetryCompression : std::uint8_t {
-  none,  // as it is
-  gzip,  // level 1
+  automatic,  // gzip, but not for a collector on this machine: there it costs more than it saves
+  none,       // as it is
+  gzip,       // level 1
 };
-KATANA_DESCRIBE_ENUM(TelemetryCompression, none, gzip)
+KATANA_DESCRIBE_ENUM(TelemetryCompression, (automatic, "auto"), none, gzip)
 
 // Events that a point of a counter or a histogram counts.
 enum class TelemetryTemporality : std::uint8_t {
@@ -67,7 +68,7 @@ struct TelemetrySettings {
   std::string endpoint = "http://localhost:4318";  // /v1/traces, /v1/metrics and /v1/logs are added
   std::vector<std::string> headers = {};           // "name=value"; not shown
   Duration timeout = seconds(10);
-  TelemetryCompression compression = TelemetryCompression::gzip;
+  TelemetryCompression compression = TelemetryCompression::automatic;
   tls::ClientTlsOptions tls = {};
   std::string sampler = "parentbased_traceidratio";
   double ratio = 1;
