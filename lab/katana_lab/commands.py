@@ -51,6 +51,7 @@ COMMANDS = {
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
     "build-cost": Command("costs.build", "lab/build_cost.py", "what a build costs, by target and by source"),
     "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),
+    "telemetry-cost": Command("costs.telemetry", "lab/telemetry_cost.py", "what telemetry adds to a request"),
     "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by module"),
     "generators": Command("costs.generators", "lab/load/compare_wrk.py", "katana-load, beside wrk"),
     "many-connections": Command("costs.many_connections", "lab/many_connections.py",
