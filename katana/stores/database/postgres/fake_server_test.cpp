@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -106,6 +107,7 @@ class FakeServer::Session {
   ~Session() { ::close(socket_); }
 
   int socket() const noexcept { return socket_; }
+  bool is_read() const noexcept { return is_read_; }
   // False: it is over.
   bool receive();
 
@@ -136,6 +138,7 @@ class FakeServer::Session {
   std::string answer_;
   bool started_ = false;
   bool silent_ = false;
+  bool is_read_ = true;
   char state_ = 'I';
   std::map<std::string, std::string> statements_;
   std::string bound_;
@@ -241,6 +244,11 @@ void FakeServer::Session::bind(Reader message) {
 
 void FakeServer::Session::execute() {
   const Bytes sql = bound_;
+  if (sql.starts_with("COPY")) {
+    is_read_ = false;
+    server_.unread_ = socket_;
+    return say('G', std::string(3, '\0'));  // text, without columns
+  }
   if (gives_row(sql)) {
     const std::vector<FakeColumn> row = row_of(sql, parameter_);
     std::string values = number_of(row.size(), 2);
@@ -396,6 +404,18 @@ int FakeServer::messages_sent() const {
   return messages_sent_;
 }
 
+std::size_t FakeServer::unread_bytes() const {
+  int bytes = 0;
+  if (unread_ >= 0 && ::ioctl(unread_, FIONREAD, &bytes) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
+std::size_t FakeServer::read_unread(std::size_t bytes_max) {
+  std::string piece(bytes_max, '\0');
+  const ssize_t count = unread_ < 0 ? 0 : ::recv(unread_, piece.data(), piece.size(), MSG_DONTWAIT);
+  return count < 0 ? 0 : static_cast<std::size_t>(count);
+}
+
 bool FakeServer::value_flipped() const {
   const std::lock_guard lock(mutex_);
   return value_flipped_;
@@ -404,7 +424,9 @@ bool FakeServer::value_flipped() const {
 void FakeServer::run() {
   while (true) {
     std::vector<pollfd> polled{{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
-    for (const auto& session : sessions_) polled.push_back({session->socket(), POLLIN, 0});
+    for (const auto& session : sessions_) {
+      polled.push_back({session->is_read() ? session->socket() : -1, POLLIN, 0});
+    }
     (void)::poll(polled.data(), polled.size(), -1);
     for (std::size_t index = sessions_.size(); index-- > 0;) {
       if (polled[index + 2].revents == 0 || sessions_[index]->receive()) continue;

@@ -9,6 +9,7 @@
 //   SELECT n          gives n as int4
 //   SELECT wide       gives a row of many types, one of them a composite that clients look up
 //   INSERT … $1       with RETURNING or without
+//   COPY …            begins, and then the server reads what read_unread() asks for
 //   BEGIN, COMMIT, ROLLBACK, SET, DEALLOCATE
 //
 // Committed inserts are counted by their parameter, whether the answer was delivered or not.
@@ -19,6 +20,7 @@
 // Invariant  an insert is counted when its sync or COMMIT was received whole, and only then.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -66,6 +68,10 @@ class FakeServer {
   // The most bytes, and the most messages, that a connection was sent since plan().
   std::size_t bytes_sent() const;
   int messages_sent() const;
+  // The bytes that wait in the socket of a COPY; 0 before it has begun.
+  std::size_t unread_bytes() const;
+  // Takes bytes out of it, and returns how many.
+  std::size_t read_unread(std::size_t bytes_max);
   // True when the byte that a plan flipped was a part of a row's value, which no client can notice.
   // The connection that flipped it notes this, because an earlier probe moves later bytes.
   bool value_flipped() const;
@@ -78,7 +84,8 @@ class FakeServer {
   int listener_ = -1;
   int wake_ = -1;
   std::vector<std::unique_ptr<Session>> sessions_;
-  mutable std::mutex mutex_;  // what follows
+  std::atomic<int> unread_ = -1;  // the socket of a COPY
+  mutable std::mutex mutex_;      // what follows
   Planner planner_;
   int connections_ = 0;
   bool ends_ = false;
