@@ -7,6 +7,7 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 from program_process import built, ready_line, stop_report
 from server_process import environment
@@ -86,6 +87,11 @@ class Application:
     def send_signal(self, number):
         """Send a signal."""
         self.process.send_signal(number)
+
+    def has_signal(self, number, field):
+        """Return whether a set of signals in the kernel's status has this one: ShdPnd (pending), SigBlk (blocked)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return bool(int(re.search(rf"^{field}:\t([0-9a-f]+)$", status, re.MULTILINE)[1], 16) >> (number - 1) & 1)
 
     def end(self, number=signal.SIGTERM):
         """Signal it, if a number is given; wait, check the report, and return how many connections were cut off.

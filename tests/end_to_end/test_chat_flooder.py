@@ -93,7 +93,7 @@ def test_honest_lines_arrive_while_somebody_floods(engine, elsewhere, record_pro
         for number in range(LINES):
             for sender, each in enumerate(honest):
                 each.say(f"line {sender}/{number} at {time.monotonic_ns()}\n")
-            time.sleep(INTERVAL_S)
+            time.sleep(INTERVAL_S)      # the pace of a person who types
         everything = HONEST * LINES
         eventually(lambda: all(len(each.heard) >= everything for each in threads[:READERS]) or not flood.is_alive(),
                    seconds=2 * FLOOD_S_MAX)

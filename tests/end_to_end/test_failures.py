@@ -5,6 +5,7 @@ import time
 import pytest
 
 from application_process import Application
+from raw_client import eventually
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -36,16 +37,25 @@ def test_a_job_that_throws_on_a_pool_is_one_record(tmp_path):
 
 
 def test_records_of_one_route_are_limited_and_the_next_counts_those_left_out(tmp_path):
-    """40 failures leave 2 records in a period, and the first of the next period says how many there were."""
+    """40 failures leave 2 records in a period, and the first of the next period says how many there were.
+
+    On a busy machine the 40 take several periods."""
     flags = ("--set", "requests.failure_records_max=2", "--set", "requests.failure_period=2s")
     with Application(tmp_path, *flags) as app:
+        def records():
+            return re.findall(r"the handler threw.*", app.stderr())
+
+        def accounted():
+            return len(records()) + sum(int(count) for count in re.findall(r"left_out=(\d+)", "\n".join(records())))
+
+        begin = time.monotonic()
         for _ in range(40):
             assert app.get("/fail/throw")[0] == 500
-        time.sleep(2.1)
+        periods = 1 + (time.monotonic() - begin) // 2
+        time.sleep(2.1)     # a period is real time
         assert app.get("/fail/throw")[0] == 500
-        record = app.wait_for_log(r"the handler threw.*left_out=3\d")
-        records = re.findall("the handler threw", app.stderr())
-        assert len(records) <= 5, record
+        assert eventually(lambda: accounted() == 41), records()
+        assert "left_out=" in records()[-1] and len(records()) <= 2 * periods + 1, records()
         assert app.end() == 0
 
 

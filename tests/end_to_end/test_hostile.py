@@ -15,7 +15,7 @@ CPU_SHARE_MAX = 0.15          # a calm server shows 0.00; a spinning one, on a b
 def assert_calm(server):
     """The server uses next to no CPU for a second in which nothing is asked of it."""
     used, start = server.cpu_seconds(), time.monotonic()
-    time.sleep(1)
+    time.sleep(1)       # what is measured is a time of rest
     share = (server.cpu_seconds() - used) / (time.monotonic() - start)
     assert share < CPU_SHARE_MAX, f"{100 * share:.0f} % CPU with nothing to do"
 
@@ -57,7 +57,7 @@ def test_a_slow_head_is_served(server):
         for index in range(len(octets)):
             for sock in socks:
                 sock.send(octets[index:index + 1])
-            time.sleep(0.05)
+            time.sleep(0.05)    # slow is what they are
             if index == len(octets) // 2:
                 assert readable(socks, 0) == []
                 assert_serves(server)
@@ -79,7 +79,7 @@ def test_a_head_that_never_ends_is_408_and_closed(server):
                 with contextlib.suppress(OSError):
                     sock.send(field[turn % len(field):][:1])
             turn += 1
-            time.sleep(0.05)
+            time.sleep(0.05)    # slow is what they are
         assert waiting == [], f"{len(waiting)} of {len(socks)} still held after 30 s"
         assert {reply.status for _, reply in replies} == {408}
         assert {reply.fields["connection"].lower() for _, reply in replies} == {"close"}
@@ -173,7 +173,7 @@ def test_a_refused_upload_is_read_past_for_a_while(server):
         assert reader.reply().status == 413
         for _ in range(10):
             sock.sendall(bytes(65536))
-            time.sleep(0.02)
+            time.sleep(0.02)    # a server that closed would have reset the connection by now
         assert sock.recv(1) == b""
 
 
@@ -184,7 +184,7 @@ def test_downloads_that_nobody_reads_hold_no_memory(kernel_memory, server):
     with connections(server, 16) as socks:
         for sock in socks:
             sock.sendall(DOWNLOAD)
-        time.sleep(0.5)
+        time.sleep(0.5)     # it may take more than it should, and nothing tells when it does not
         assert_serves(server)
         assert_calm(server)
         growth = server.status_kib("VmHWM") - before

@@ -271,12 +271,19 @@ def test_a_rate_beyond_its_means_is_told_with_what_was_never_sent():
 def test_a_generator_that_was_stopped_for_a_while_voids_its_result(tmp_path):
     """SIGSTOP for 400 ms: it did not keep its schedule, and knows. --strict makes that a failure."""
     out = tmp_path / "out"
-    with delay_server() as (url, _):
+    served = threading.Event()
+
+    def serve(connection):
+        while connection.recv(1 << 16):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            served.set()
+
+    with fake_server(serve) as url:
         process = subprocess.Popen([GENERATOR, "-R", "200", "-d", "1500ms", "--strict", "--json", str(out), url],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.5)
+        assert served.wait(60)
         process.send_signal(signal.SIGSTOP)
-        time.sleep(0.4)
+        time.sleep(0.4)     # the time that it stands still
         process.send_signal(signal.SIGCONT)
         printed, errors = process.communicate(timeout=20)
     assert process.returncode == 1 and "the result is void" in errors and "VOID" in printed

@@ -148,7 +148,7 @@ def test_what_peers_make_it_keep_is_bounded(holder, record_property):
     with Server(*FLAGS, threads=1) as server, contextlib.ExitStack() as stack:
         before = server.status_kib("VmRSS")
         socks = holder(server, stack)
-        time.sleep(0.5)
+        time.sleep(0.5)     # it may take more in than it should, and nothing tells when it has not
         with server.connect() as other:
             other.sendall(request("/plaintext"))
             assert Reader(other).reply().body == b"Hello, World!"

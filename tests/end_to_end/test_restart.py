@@ -99,7 +99,7 @@ def test_a_connection_that_is_idle_may_begin_one_more_request(engine):
         sock = lineage.first.connect()
         assert exchange(sock, request()).status == 200
         lineage.restart()
-        time.sleep(0.5)     # longer than the drain of SIGTERM leaves it
+        time.sleep(0.5)     # a process that ends as by SIGTERM closes it in this time
         reply = exchange(sock, request())
         assert reply.status == 200 and reply.fields["connection"] == "close"
         assert sock.recv(1) == b""
@@ -143,7 +143,7 @@ def test_sigterm_calls_a_restart_off(tmp_path):
 def test_websockets_are_told_to_come_back_one_after_another(engine):
     """1012, spread over the time that was set; echoes go on until then."""
     count, spread = 24, 1.0
-    ended = []
+    echoed, ended = [], []
 
     def client(port):
         with connect(f"ws://127.0.0.1:{port}/ws") as socket:
@@ -151,7 +151,8 @@ def test_websockets_are_told_to_come_back_one_after_another(engine):
                 while True:
                     socket.send("again")
                     assert socket.recv(timeout=20) == "again"
-                    time.sleep(0.02)
+                    echoed.append(socket)
+                    time.sleep(0.02)    # leaves the processor to the others
             except ConnectionClosed as closed:
                 ended.append((time.monotonic(), closed.rcvd.code if closed.rcvd else None))
 
@@ -159,14 +160,13 @@ def test_websockets_are_told_to_come_back_one_after_another(engine):
         threads = [threading.Thread(target=client, args=(lineage.first.port,)) for _ in range(count)]
         for thread in threads:
             thread.start()
-        time.sleep(0.5)
+        wait_until(lambda: len(set(echoed)) == count, lineage.first.stderr)
         lineage.restart()
-        told = time.monotonic()
         for thread in threads:
             thread.join(30)
         assert [code for _, code in ended] == [1012] * count
-        in_halves = [sum(moment - told < spread / 2 for moment, _ in ended),
-                     sum(moment - told >= spread / 2 for moment, _ in ended)]
+        middle = min(moment for moment, _ in ended) + spread / 2
+        in_halves = [sum(moment < middle for moment, _ in ended), sum(moment >= middle for moment, _ in ended)]
         assert min(in_halves) >= count // 4, in_halves
         with connect(f"ws://127.0.0.1:{lineage.first.port}/ws") as socket:
             socket.send("here")

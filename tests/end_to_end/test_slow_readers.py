@@ -28,7 +28,7 @@ def wait_until_full(server):
     """Wait until the kernel's buffers of the readers are filled, which is work for a while."""
     used = server.cpu_seconds()
     for _ in range(40):
-        time.sleep(0.5)
+        time.sleep(0.5)     # a window of the measurement
         before, used = used, server.cpu_seconds()
         if used - before < 0.1:
             return

@@ -3,12 +3,12 @@
 Other reactors go on, and no log record is lost."""
 import re
 import signal
-import time
 
 import pytest
 
 from application_process import Application, SECONDS_MAX
 from program_process import engines, stop_report
+from raw_client import eventually
 
 FOR_EVER_MS = 3_600_000
 
@@ -36,7 +36,8 @@ def test_a_second_signal_ends_a_process_whose_reactor_is_stuck(tmp_path, number,
     flags = ("--set", f"http.reactors={reactors}", "--set", "http.drain_timeout=1h")
     with Application(tmp_path, *flags) as app, spin(app):
         app.send_signal(number)
-        time.sleep(0.3)     # the kernel merges signals that are pending at once
+        # The kernel merges signals that are pending at once.
+        assert eventually(lambda: not app.has_signal(number, "ShdPnd"), SECONDS_MAX)
         assert app.process.poll() is None
         app.send_signal(number)
         assert stuck_end(app)["cut_off"] >= 1
@@ -90,7 +91,7 @@ def test_a_second_signal_ends_a_process_whose_job_does_not_return(tmp_path):
         sock.sendall(f"GET /job/{FOR_EVER_MS} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         assert app.get("/greeting")[0] == 200
         app.send_signal(signal.SIGTERM)
-        time.sleep(1)
+        assert eventually(lambda: not app.has_signal(signal.SIGTERM, "SigBlk"), SECONDS_MAX)
         app.send_signal(signal.SIGTERM)
         assert app.process.wait(SECONDS_MAX) == -signal.SIGTERM
 

@@ -66,9 +66,9 @@ def context_for(files, **versions):
     return context
 
 
-def connect(server, context, name="localhost"):
-    """A connection with TLS."""
-    return context.wrap_socket(server.connect(), server_hostname=name)
+def connect(server, context, name="localhost", **options):
+    """A connection with TLS; `options` are those of Server.connect()."""
+    return context.wrap_socket(server.connect(**options), server_hostname=name)
 
 
 def metric(server, files, name):
@@ -120,10 +120,11 @@ def test_requests_in_any_pieces_are_answered_in_order(secure, files):
 
 
 def test_a_slow_reader_gets_everything(secure, files):
-    """The ciphertext waits as plain replies do."""
-    with connect(secure, context_for(files)) as sock:
+    """The ciphertext waits as plain replies do: it begins to read when a turn of the server is over."""
+    with connect(secure, context_for(files), receive_buffer=1 << 16) as sock:
         sock.sendall(request(f"/bytes/{8 * MEGABYTE}"))
-        time.sleep(0.2)
+        with connect(secure, context_for(files)) as other:
+            assert exchange(other, request()).status == 200
         assert len(Reader(sock).reply().body) == 8 * MEGABYTE
     assert secure.status_kib("VmRSS") < 80 * 1024
 
