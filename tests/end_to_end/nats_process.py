@@ -3,7 +3,8 @@ import shutil
 import signal
 import subprocess
 
-from redis_process import SECONDS_MAX, free_port, wait_for_port
+from redis_process import SECONDS_MAX, wait_for_port
+from server_process import free_port
 
 
 class Nats:

@@ -4,19 +4,15 @@ import pathlib
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 
+from server_process import free_port
+
 PROGRAMS = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name),
                default=pathlib.Path("/usr/lib/postgresql/bin"))
 START_SECONDS_MAX = 60
-
-
-def _free_port():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
 
 
 class Cluster:
@@ -29,7 +25,7 @@ class Cluster:
         self.settings = {"fsync": "off", "full_page_writes": "off", "max_connections": "60", "shared_buffers": "16MB",
                          "autovacuum": "off", **settings}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="katana-postgres-"))
-        self.port = _free_port()
+        self.port = free_port()
         self.process = None
         self._databases = 0
         # PostgreSQL refuses to run as root.

@@ -4,14 +4,9 @@ import socket
 import subprocess
 import time
 
+from server_process import free_port
+
 SECONDS_MAX = 20
-
-
-def free_port():
-    """Return a port on which no program listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for_port(process, port):

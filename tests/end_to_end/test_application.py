@@ -14,6 +14,7 @@ import urllib.request
 import pytest
 
 from application_process import Application, SECONDS_MAX, clean_environment, program_path
+from server_process import free_port
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -194,8 +195,7 @@ def test_a_socket_that_is_given_outlives_the_program(tmp_path):
 
 def test_systemd_starts_the_program_by_the_first_connection(tmp_path):
     """systemd-socket-activate: LISTEN_FDS and LISTEN_PID as systemd sets them, and http.port is not opened."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = ["systemd-socket-activate", "--listen", f"127.0.0.1:{port}", program_path(), "--set", "http.port=1"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True) as systemd:

@@ -18,7 +18,8 @@ import pytest
 import program_process
 from nats_process import Nats
 from postgres_cluster import Cluster
-from redis_process import free_port, wait_for_port
+from redis_process import wait_for_port
+from server_process import free_port
 
 OTELCOL, JAEGER = os.environ.get("KATANA_OTELCOL"), os.environ.get("KATANA_JAEGER")
 pytestmark = pytest.mark.skipif(not OTELCOL, reason="KATANA_OTELCOL is not set: tools/matrix telemetry does it")

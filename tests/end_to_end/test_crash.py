@@ -6,7 +6,6 @@ import re
 import resource
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -20,6 +19,7 @@ import pytest
 from fullstack_process import FullStack, environment, flags_of
 from program_process import ROOT, Program, built
 from raw_client import eventually
+from server_process import free_port
 
 NAME = "crash_server"
 USER = "daemon"
@@ -294,9 +294,7 @@ def appears(lines, text):
 
 def test_the_steps_of_the_guide_do_what_it_says(tmp_path):
     """docs/guides/debugging.md: its program, its commands and what they print."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     shutil.copy(built("crash_guide"), tmp_path / "notes")
     path = f"{pathlib.Path(built('katana')).parent}:{os.environ['PATH']}"
     error = tmp_path / "stderr"

@@ -14,6 +14,7 @@ import pytest
 
 from load import Load
 from program_process import built
+from server_process import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = Path(os.environ.get("KATANA_BUILD", "build/release")).resolve() / "katana"
@@ -227,9 +228,7 @@ class Dev:
     """katana dev in a folder, and its port."""
 
     def __init__(self, folder, *arguments):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.log = folder.parent / "dev.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen([PROGRAM, "dev", "--port", str(self.port), *arguments], cwd=folder,

@@ -15,7 +15,8 @@ from fullstack_process import QUICK, environment, flags_of
 from lineage import Lineage
 from nats_process import Nats
 from program_process import ROOT, built, stop_report
-from redis_process import Redis, free_port
+from redis_process import Redis
+from server_process import free_port
 
 # No test waits for it: an end that waits for an outside system does not come.
 LONG = "3600s"

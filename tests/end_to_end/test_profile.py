@@ -22,6 +22,7 @@ from browser import Browser
 from fullstack_process import environment, flags_of
 from program_process import ROOT, Program, built
 from raw_client import eventually
+from server_process import free_port
 
 NAME = "profile_server"
 USER = "daemon"
@@ -395,13 +396,8 @@ def test_without_rights_there_is_no_profile():
 
 
 def with_operations(*sets):
-    """A program with a listener for operations. The port was free a moment ago: another is tried if it is not."""
-    for _ in range(20):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        with contextlib.suppress(AssertionError):
-            return Profiled(f"operations.port={port}", *sets)
-    raise AssertionError("no port is free")
+    """A program with a listener for operations."""
+    return Profiled(f"operations.port={free_port()}", *sets)
 
 
 def test_bounds_are_those_of_the_settings():
@@ -614,8 +610,7 @@ def steps_of_guide():
 
 def test_the_steps_of_the_guide_do_what_it_says(tmp_path):
     """docs/guides/profiling.md: its program, its commands and what they print."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     shutil.copy(built("profile_guide"), tmp_path / "primes")
     variables = {**environment(), "PATH": f"{pathlib.Path(built('katana')).parent}:{os.environ['PATH']}"}
     server = None

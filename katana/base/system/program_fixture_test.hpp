@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -30,18 +31,24 @@
 
 namespace katana {
 
-// No socket listens there at this moment.
+// A port of this machine on which no socket listens. It is below those that the kernel gives to
+// connections: none of another test takes it before the server listens, or while the server is
+// down. Each process begins at another place.
 inline std::uint16_t find_free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool found = ::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  ::close(socket);
-  if (!found) throw std::runtime_error("no port is free");
-  return ntohs(address.sin_port);
+  constexpr int first = 5000, count = 5000, of_process = 16;
+  static std::atomic<int> next = ::getpid() % count * of_process;
+  for (int looks = 0; looks < count; ++looks) {
+    const auto port = static_cast<std::uint16_t>(first + next++ % count);
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    const bool is_free = ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    ::close(socket);
+    if (is_free) return port;
+  }
+  throw std::runtime_error("no port is free");
 }
 
 class Program {

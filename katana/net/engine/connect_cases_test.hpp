@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "katana/base/system/program_fixture_test.hpp"
 #include "katana/net/engine/real_fixture_test.hpp"
 
 namespace katana::engine {
@@ -35,11 +36,6 @@ class EngineConnects : public EngineTest<Form> {
       go_on(to, 0);
     };
     go_on(link, 0);
-  }
-  // A port of this machine without a listener.
-  static std::uint16_t free_port() {
-    TestServer server;
-    return server.listen();
   }
 };
 TYPED_TEST_SUITE_P(EngineConnects);
@@ -83,7 +79,7 @@ KATANA_CASE(long_output_waits_for_the_answer_and_goes_on_as_there_is_room) {
 
 KATANA_CASE(a_refused_link_is_broken_and_says_why) {
   typename TestFixture::TestServer client;
-  const std::uint16_t port = this->free_port();
+  const std::uint16_t port = find_free_port();
   for (const bool sends : {false, true}) {
     const std::size_t before = client.broken.size();
     int failure = 0;

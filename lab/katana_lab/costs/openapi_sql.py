@@ -49,12 +49,6 @@ def parse_options():
     return options
 
 
-def free_port():
-    """Return a port on which no program listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
 class Connection:
     """A kept connection of HTTP/1.1; replies have a Content-Length, or no content."""
 
@@ -173,7 +167,7 @@ def table(latencies, statuses, seconds, spent_us):
 
 def run_in(options, folder, log):
     """Serve fullstack in a folder, and return the rows."""
-    port = free_port()
+    port = next(proc.free_port())
     process = subprocess.Popen(
         [options.build / "fullstack", "--port", str(port), "--set", "http.reactors=1", "--set",
          f"database.url=sqlite:{folder}/katana.db", "--set", "log.console=false", "--set",

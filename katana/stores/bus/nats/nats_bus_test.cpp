@@ -299,7 +299,7 @@ TEST_F(NatsBusTest, a_server_that_was_killed_is_told_of_and_found_again) {
 
 TEST_F(NatsBusTest, publications_are_refused_without_a_server_if_that_is_wanted) {
   NatsOptions options = options_for({});
-  options.servers = {{.host = "127.0.0.1", .port = free_port()}};
+  options.servers = {{.host = "127.0.0.1", .port = find_free_port()}};
   options.away.policy = WhenAway::refuse;
   Node& a = add(std::move(options), 1, false);
   Said at_a;
@@ -317,7 +317,7 @@ TEST_F(NatsBusTest, publications_are_refused_without_a_server_if_that_is_wanted)
 
 TEST_F(NatsBusTest, what_is_kept_for_a_server_is_bounded) {
   NatsOptions options = options_for({});
-  options.servers = {{.host = "127.0.0.1", .port = free_port()}};
+  options.servers = {{.host = "127.0.0.1", .port = find_free_port()}};
   options.away.messages_max = 3;
   Node& a = add(std::move(options), 1, false);
   for (int count = 0; count < 3; ++count) EXPECT_TRUE(a.bus->publish("x", "y"));

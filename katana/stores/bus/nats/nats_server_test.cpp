@@ -44,18 +44,6 @@ bool answers(std::uint16_t port) {
 
 }  // namespace
 
-std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
-}
-
 NatsServer::NatsServer(std::string config, std::uint16_t port)
     : config_(std::move(config)), port_(port) {
   std::string name = (std::filesystem::temp_directory_path() / "katana-nats-XXXXXX").string();
@@ -107,7 +95,7 @@ std::string NatsServer::log() const {
 }
 
 std::vector<std::unique_ptr<NatsServer>> make_cluster(const std::string& config) {
-  std::vector<std::uint16_t> routes{free_port(), free_port(), free_port()};
+  std::vector<std::uint16_t> routes{find_free_port(), find_free_port(), find_free_port()};
   std::vector<std::unique_ptr<NatsServer>> servers;
   for (std::size_t index = 0; index < routes.size(); ++index) {
     servers.push_back(std::make_unique<NatsServer>(

@@ -15,18 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/system/program_fixture_test.hpp"
 #include "katana/net/engine/epoll/epoll_engine.hpp"
 #include "katana/net/reactor/reactor_on.hpp"
 #include "katana/stores/bus/nats/nats_bus.hpp"
 
 namespace katana::bus {
 
-std::uint16_t free_port();
-
 class NatsServer {
  public:
   // `config`: lines of a configuration file, behind those for port and store.
-  explicit NatsServer(std::string config = {}, std::uint16_t port = free_port());
+  explicit NatsServer(std::string config = {}, std::uint16_t port = find_free_port());
   ~NatsServer();
   NatsServer(const NatsServer&) = delete;
   NatsServer& operator=(const NatsServer&) = delete;

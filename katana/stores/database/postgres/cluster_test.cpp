@@ -42,19 +42,6 @@ std::string postgres_program(const char* name) {
   return fmt::format("/usr/lib/postgresql/{}/bin/{}", newest, name);
 }
 
-std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool good = ::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                    getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  ::close(socket);
-  if (!good) throw std::runtime_error("no port is free");
-  return ntohs(address.sin_port);
-}
-
 int start_program(const std::vector<std::string>& words, const std::string& log) {
   const passwd* const user = other_user();
   std::vector<char*> arguments;
@@ -101,7 +88,7 @@ struct Close {
 
 }  // namespace
 
-Cluster::Cluster() : folder_(make_folder("postgres")), port_(free_port()) {
+Cluster::Cluster() : folder_(make_folder("postgres")), port_(find_free_port()) {
   const int made =
       start_program({postgres_program("initdb"), "-D", folder_ + "/data", "-U", "katana", "-A",
                      "trust", "-E", "UTF8", "--no-locale", "-N", "--no-instructions"},
@@ -110,7 +97,8 @@ Cluster::Cluster() : folder_(make_folder("postgres")), port_(free_port()) {
   start();
 }
 
-Cluster::Cluster(const Cluster* primary) : folder_(make_folder("standby")), port_(free_port()) {
+Cluster::Cluster(const Cluster* primary)
+    : folder_(make_folder("standby")), port_(find_free_port()) {
   const int made = start_program({postgres_program("pg_basebackup"), "-h", primary->folder(), "-p",
                                   std::to_string(primary->port()), "-U", "katana", "-D",
                                   folder_ + "/data", "-R", "-X", "stream", "-N", "-c", "fast"},

@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/system/program_fixture_test.hpp"
 #include "katana/stores/database/postgres/options.hpp"
 
 namespace katana::database::postgres {
 
 // The path of a program of the newest PostgreSQL among Debian's packages.
 std::string postgres_program(const char* name);
-std::uint16_t free_port();
 // Starts a program as an unprivileged user and in its own process group, which dies with the
 // thread that started it. Its output goes to `log`.
 int start_program(const std::vector<std::string>& words, const std::string& log);

@@ -273,9 +273,9 @@ TEST_F(PostgresLink, the_owner_of_a_unix_socket_may_be_demanded) {
 
 TEST_F(PostgresLink, the_first_server_that_is_wanted_is_taken) {
   const Target absent{"/nowhere", 5432, ""};
-  EXPECT_EQ(open({absent, tcp("localhost", free_port()), local()}), "");
+  EXPECT_EQ(open({absent, tcp("localhost", find_free_port()), local()}), "");
   EXPECT_EQ(link_->server(), cluster_->folder() + "  " + std::to_string(cluster_->port()));
-  EXPECT_THAT(open({absent, tcp("localhost", free_port())}),
+  EXPECT_THAT(open({absent, tcp("localhost", find_free_port())}),
               AllOf(HasSubstr("/nowhere"), HasSubstr("; localhost:")));
   EXPECT_EQ(open({tcp()}, {{"target_session_attrs", "read-write"}}), "");
   EXPECT_FALSE(link_->is_read_only());

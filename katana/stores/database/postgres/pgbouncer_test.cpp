@@ -22,7 +22,7 @@
 namespace katana::database::postgres {
 
 Pgbouncer::Pgbouncer(const Cluster& cluster)
-    : folder_(make_folder("pgbouncer")), port_(free_port()) {
+    : folder_(make_folder("pgbouncer")), port_(find_free_port()) {
   const std::string file = folder_ + "/pgbouncer.ini";
   std::ofstream(file) << fmt::format(
       "[databases]\n"
