@@ -175,6 +175,23 @@ TEST_F(KeyTable, has_a_claim_though_the_removal_failed) {
   EXPECT_EQ(rows(), 11) << "the next minute tries again";
 }
 
+TEST_F(KeyTable, is_asked_twice_by_a_claim_when_no_row_has_expired) {
+  EXPECT_EQ(run(store_.remove_expired()), 0);
+  const auto before = database_->statistics().writes_run;
+  EXPECT_TRUE(claim("a", 1, store_));
+  EXPECT_EQ(database_->statistics().writes_run, before + 2) << "one removal, one row";
+}
+
+TEST_F(KeyTable, whose_row_comes_and_goes_makes_a_claim_unavailable) {
+  EXPECT_EQ(run(store_.remove_expired()), 0);
+  // The row is never there for the one who looks.
+  change("CREATE TRIGGER gone BEFORE INSERT ON katana_idempotency BEGIN SELECT RAISE(IGNORE); END");
+  const auto refused = claim("a", 1, store_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::unavailable);
+  EXPECT_THAT(refused.error().message(), ::testing::HasSubstr("comes and goes"));
+}
+
 // A service whose handler keeps its reply in the transaction of its work.
 class OrdersInSqlite : public ::testing::Test {
  protected:
@@ -208,6 +225,9 @@ class OrdersInSqlite : public ::testing::Test {
       const auto made = co_await transaction.execute("INSERT INTO orders (what) VALUES ('book')");
       if (!made) co_return std::unexpected(made.error());
       reply.emplace(Reply(201).with("Location", "/orders/1"));
+      if (fails_to_keep) {
+        database_.faults().fail_next(database::Error(database::Kind::unavailable, "busy"));
+      }
       const Result<void> kept = co_await keep(transaction, *request, *reply);
       if (!kept) co_return kept;
       if (fails_in_transaction) co_return fail(Code::unavailable, "rolled back");
@@ -226,7 +246,7 @@ class OrdersInSqlite : public ::testing::Test {
   testing::TemporaryDatabase database_;
   std::optional<Idempotency> keys_;
   std::optional<testing::TestServer> server_;
-  bool fails_in_transaction = false, dies_after_commit = false;
+  bool fails_in_transaction = false, fails_to_keep = false, dies_after_commit = false;
 };
 
 TEST_F(OrdersInSqlite, a_reply_is_repeated_by_another_process) {
@@ -269,6 +289,15 @@ TEST_F(OrdersInSqlite, what_is_rolled_back_has_no_reply_and_is_carried_out_again
   EXPECT_EQ(count(), "1");
   EXPECT_EQ(keys_->statistics().kept, 1u) << "by the handler, and not lost";
   EXPECT_EQ(keys_->statistics().lost, 0u);
+}
+
+TEST_F(OrdersInSqlite, a_reply_that_cannot_be_kept_undoes_the_work) {
+  fails_to_keep = true;
+  EXPECT_EQ(post().status(), 503u);
+  fails_to_keep = false;
+  EXPECT_EQ(count(), "0");
+  EXPECT_EQ(post().status(), 201u);
+  EXPECT_EQ(count(), "1");
 }
 
 TEST_F(OrdersInSqlite, a_handler_that_lost_its_claim_changes_nothing) {

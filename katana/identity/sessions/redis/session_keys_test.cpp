@@ -80,6 +80,21 @@ TEST_F(SessionsInRedis, without_a_user_have_no_others) {
   EXPECT_EQ(run(store.remove_others("", "", key_of("a"), 0)).value(), std::nullopt);
   EXPECT_EQ(run(store.remove_all("", "")).value(), 0);
   EXPECT_TRUE(run(store.load(key_of("b"), now)).value());
+  server.kill();
+  EXPECT_EQ(run(store.remove_all("", "")).value(), 0) << "which asks nothing";
+}
+
+TEST_F(SessionsInRedis, of_a_server_that_answers_something_else_are_none) {
+  redis::FakeRedis fake([](redis::FakeRedis::Peer& peer, int) {
+    if (!peer.greet()) return;
+    if (peer.hear("HMGET")) peer.say("*1\r\n$1\r\nx\r\n");
+    while (peer.hear("EVALSHA")) peer.say("+OK\r\n");
+  });
+  redis::Client other = client_of(options_for(fake.url()));
+  RedisSessionStore odd(other);
+  EXPECT_EQ(run(odd.load(key_of("a"), now)).value(), std::nullopt);
+  EXPECT_EQ(run(odd.remove_all("test", "ada")).value(), 0);
+  EXPECT_EQ(run(odd.remove_others("test", "ada", key_of("a"), 0)).value(), std::nullopt);
 }
 
 TEST_F(SessionsInRedis, that_another_program_wrote_are_none) {
