@@ -164,7 +164,7 @@ class OnThread final : private Message {
     net::Reactor* const reactor = net::Reactor::current();
     reactor->expect();
     thread_ = std::thread([this, reactor] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the test is about real time
       reactor->post(*this);
     });
   }

@@ -62,6 +62,7 @@ TEST(Log, a_writer_that_dozes_is_woken_by_any_thread_and_misses_nothing) {
     threads.emplace_back([&logger, number] {
       for (std::size_t count = 0; count < records; ++count) {
         EXPECT_TRUE(logger.info("{}", count));
+        // Gaps of many lengths: the writer dozes in some of them. Any of them passes.
         std::this_thread::sleep_for(std::chrono::microseconds(count * (40 + number)));
       }
     });

@@ -130,7 +130,7 @@ TEST_F(ListenerTest, a_server_that_hangs_is_given_up_and_the_next_one_heard) {
   server.pause();
   ASSERT_TRUE(until([&] { return !quick.hears(); }));
   server.go_on();
-  ASSERT_TRUE(until([&] { return quick.hears() && heard->missed == 2; }));
+  ASSERT_TRUE(until([&] { return quick.hears() && heard->missed >= 2; }));
 }
 
 TEST_F(ListenerTest, a_user_who_may_not_listen_is_said_so) {

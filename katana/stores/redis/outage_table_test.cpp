@@ -327,7 +327,7 @@ Seen OutageTable::slow() {
   options.timeout = milliseconds(100);
   options.stalled_after = seconds(30);
   Client redis = client_of(std::move(options));
-  run(wait(redis.ping()));
+  EXPECT_TRUE(turn_until(reactor(), [&] { return run(wait(redis.ping())) == true; }));
   server.pause();
   Seen seen = ask(redis);
   server.go_on();

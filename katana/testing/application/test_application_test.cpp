@@ -100,7 +100,7 @@ void configure(app::Application<ShopSettings>& app) {
     });
     router.get("/pool", [](Inject<thread::Pool> pool) -> Task<Reply> {
       auto work = [] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // work takes real time
         return 7;
       };
       const auto done = co_await pool->run(thread::give(work));

@@ -294,7 +294,7 @@ TEST_F(PostgresTest, idle_connections_are_closed_but_for_one) {
     }
   };
   run(body());
-  for (int round = 0; round < 200 && db().statistics().readers > 1; ++round) {
+  for (int round = 0; round < 3000 && db().statistics().readers > 1; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(db().statistics().readers, 1u) << "by which its health is known";
@@ -488,7 +488,7 @@ TEST_F(PostgresTest, a_transaction_that_is_held_for_too_long_is_rolled_back) {
     co_await must("CREATE TABLE a (id INT)");
     auto transaction = co_await db().begin();
     EXPECT_TRUE(co_await transaction->execute("INSERT INTO a VALUES (1)"));
-    for (int round = 0; round < 500 && db().statistics().transactions_expired == 0; ++round) {
+    for (int round = 0; round < 6000 && db().statistics().transactions_expired == 0; ++round) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     EXPECT_EQ(kind_of(co_await transaction->commit()), "failed transaction");
@@ -505,7 +505,7 @@ TEST_F(PostgresTest, a_stream_is_not_read_on_while_nobody_asks) {
     const auto first = co_await rows.next();
     EXPECT_TRUE(first && *first && (*first)->size() == 1000);
     std::string waits;
-    for (int round = 0; round < 200 && waits != "ClientWrite"; ++round) {
+    for (int round = 0; round < 6000 && waits != "ClientWrite"; ++round) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       waits =
           ask("SELECT coalesce(max(wait_event), '') FROM pg_stat_activity WHERE query LIKE "
@@ -544,7 +544,7 @@ TEST_F(PostgresTest, a_stream_that_nobody_reads_loses_its_connection) {
     EXPECT_TRUE(co_await rows.next());
     std::string kind = "done";
     std::string held = "1";
-    for (int round = 0; round < 500 && held != "0"; ++round) {
+    for (int round = 0; round < 6000 && held != "0"; ++round) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       held =
           ask("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT generate_series%'");
