@@ -367,7 +367,7 @@ struct Listener final : Observer {
 
 class DisconnectTest : public HubTest {
  protected:
-  DisconnectTest() : HubTest(options_for(listener_)) {}
+  DisconnectTest() : HubTest(options_for(listener_)) { listener_.slow.clear(); }
   static HubOptions options_for(Listener& listener) {
     HubOptions options = small_options();
     options.slow_reader = SlowReader::disconnect;

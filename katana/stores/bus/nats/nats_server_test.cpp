@@ -148,6 +148,37 @@ void NatsTest::turn_for(Duration time) {
   (void)turn_until([] { return false; }, time);
 }
 
+void NatsTest::settle(Node& node, const NatsServer& server, Bytes prefix) {
+  std::string heard;
+  node.on();
+  const auto settled = node.bus->subscribe(
+      "settled", [&](const Delivery& message) { heard = std::string(message.payload()); });
+  ASSERT_TRUE(settled);
+  turn_for(milliseconds(1));
+  const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(server.port());
+  ASSERT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const auto say = [&](const std::string& text) {
+    EXPECT_EQ(::send(client, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  };
+  say("CONNECT {\"verbose\":false}\r\n");
+  std::string said = "?";
+  for (int tries = 1000; tries < 2000 && heard != said; ++tries) {
+    // Once one has arrived, all later ones will.
+    if (heard.empty()) {
+      said = std::to_string(tries);
+      say(fmt::format("PUB {}settled 4\r\n{}\r\n", prefix, said));
+    }
+    (void)turn_until([&] { return heard == said; }, milliseconds(100));
+  }
+  EXPECT_EQ(heard, said);
+  ::close(client);
+}
+
 Subscription NatsTest::subscribe(Node& node, Bytes pattern, std::vector<std::string>& to,
                                  std::string group, std::size_t reactor) {
   node.on(reactor);

@@ -70,6 +70,10 @@ class NatsTest : public testing::Test {
   // Turns all reactors until it holds. False: it did not within `limit`.
   bool turn_until(const std::function<bool()>& holds, Duration limit = seconds(20));
   void turn_for(Duration time);
+  // Waits until the server knows the subscriptions that the node has made. Another client sends
+  // "settled" to the node until that arrives: the server reads SUB in the order of a connection.
+  // The groups of queues have a connection of their own.
+  void settle(Node& node, const NatsServer& server, Bytes prefix = "");
 
   Subscription subscribe(Node& node, Bytes pattern, std::vector<std::string>& to,
                          std::string group = {}, std::size_t reactor = 0);
