@@ -31,9 +31,9 @@
 
 namespace katana {
 
-// A port of this machine on which no socket listens. It is below those that the kernel gives to
-// connections: none of another test takes it before the server listens, or while the server is
-// down. Each process begins at another place.
+// A port of this machine on which no socket listens. The kernel gives higher ones to connections.
+// Therefore no other test takes it before the server listens, or while the server is down. Each
+// process begins at another place.
 inline std::uint16_t find_free_port() {
   constexpr int first = 5000, count = 5000, of_process = 16;
   static std::atomic<int> next = ::getpid() % count * of_process;

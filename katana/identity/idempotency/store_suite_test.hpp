@@ -40,8 +40,8 @@ void check_claims(Store& first, Store& second, Run run) {
   EXPECT_EQ(run(first.claim(suite_claim("b", 5), seconds(100)))->state, ClaimState::claimed);
 }
 
-// Leases and replies end; an end of a lease does no harm without waiting requests. pass() lets time
-// pass by the clock of the store, which is a real one in databases.
+// Leases and replies end. An end of a lease does no harm without waiting requests. Databases have a
+// real clock, by which pass() waits.
 template <class Run, class Pass>
 void check_ends(Store& store, Run run, Pass pass) {
   EXPECT_EQ(run(store.claim(suite_claim("c", 1), seconds(100)))->state, ClaimState::claimed);

@@ -72,7 +72,7 @@ class NatsTest : public testing::Test {
   void turn_for(Duration time);
   // Waits until the server knows the subscriptions that the node has made. Another client sends
   // "settled" to the node until that arrives: the server reads SUB in the order of a connection.
-  // The groups of queues have a connection of their own.
+  // Queue groups have another connection, which this does not wait for.
   void settle(Node& node, const NatsServer& server, Bytes prefix = "");
 
   Subscription subscribe(Node& node, Bytes pattern, std::vector<std::string>& to,

@@ -205,8 +205,8 @@ TEST_F(CopyTest, one_that_is_destroyed_stores_nothing_and_its_session_ends) {
   EXPECT_EQ(db().statistics().streams_open, 0u);
 }
 
-// What write() has accepted is in the socket. The server reads less than the writer has, so a writer
-// that does not wait gets ahead of the socket.
+// The socket has all that write() accepted. The server reads less than the writer has. Therefore a
+// writer that does not wait gets ahead of the socket.
 TEST_F(CopyTest, a_server_that_does_not_read_stops_the_writer) {
   FakeServer server;
   auto opened = postgres::open(server.options());
