@@ -88,6 +88,17 @@ TEST(Csv, what_is_no_csv_is_told_with_its_row_and_field) {
   EXPECT_EQ(problem_of("a,b\nc\n", {.same_columns = false}), "");
 }
 
+TEST(Csv, a_field_that_begins_or_ends_with_a_space_is_quoted) {
+  for (const Bytes field : {" a", "a ", " "}) {
+    std::string text;
+    append_csv_field(text, field);
+    EXPECT_EQ(text, "\"" + std::string(field) + "\"");
+  }
+  std::string text;
+  append_csv_field(text, "a b");
+  EXPECT_EQ(text, "a b");
+}
+
 TEST(Csv, fields_of_any_text_are_written_and_read_back) {
   Random random(5);
   constexpr Bytes letters = "ab,\"\r\n ;";

@@ -84,6 +84,7 @@ TEST(JsonItems, their_places_are_those_of_the_input) {
   lines.append("7\n\n8\n");
   ASSERT_TRUE(lines.next() && lines.next());
   EXPECT_EQ(lines.place(), "line 3");
+  EXPECT_EQ(lines.count(), 2u) << "an empty line is no item";
 }
 
 TEST(JsonItems, what_was_given_is_not_kept) {

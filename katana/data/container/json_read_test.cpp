@@ -177,6 +177,9 @@ TEST(JsonRead, a_finding_names_the_place_what_was_expected_and_what_came) {
   EXPECT_EQ(fault_of<double>("\"1\""), "expected number, got string");
   EXPECT_EQ(fault_of<State>("\"gone\""), "expected one of open, sent off, got 'gone'");
   EXPECT_EQ(fault_of<std::vector<std::byte>>("\"A\""), "expected string of base64, got string");
+  EXPECT_EQ(fault_of<std::vector<std::byte>>("\"A*AA\""), "expected string of base64, got string");
+  EXPECT_EQ(fault_of<std::vector<std::byte>>("\"QR==\""), "expected string of base64, got string")
+      << "unused bits must be zero";
 }
 
 TEST(JsonRead, a_number_without_a_fraction_is_an_integer_however_it_is_written) {
