@@ -1,6 +1,9 @@
 #include "katana/net/tls/ticket_keys.hpp"
 
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
+
+#include <array>
 
 namespace katana::tls {
 namespace {
@@ -33,6 +36,26 @@ TEST(TicketKeys, keys_differ) {
   TicketKeys one(lifetime), other(lifetime);
   EXPECT_NE(one.present(start)->cipher, other.present(start)->cipher);
   EXPECT_FALSE(one.find(other.present(start)->name.data(), start));
+}
+
+TEST(TicketKeys, a_ticket_of_the_key_before_is_opened_and_renewed) {
+  TicketKeys keys(lifetime);
+  std::array<unsigned char, 16> name{}, vector{};
+  EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+  const auto answer = [&](bool seal, Instant now) {
+    EVP_CIPHER_CTX* const cipher = EVP_CIPHER_CTX_new();
+    EVP_MAC_CTX* const digest = EVP_MAC_CTX_new(mac);
+    const int answered = keys.prepare(name.data(), vector.data(), cipher, digest, seal, now);
+    EVP_MAC_CTX_free(digest);
+    EVP_CIPHER_CTX_free(cipher);
+    return answered;
+  };
+  // OpenSSL reads 1 as good, 2 as a wish for a new ticket, and 0 as no ticket.
+  EXPECT_EQ(answer(true, start), 1);
+  EXPECT_EQ(answer(false, start + seconds(99)), 1);
+  EXPECT_EQ(answer(false, start + seconds(100)), 2);
+  EXPECT_EQ(answer(false, start + seconds(200)), 0);
+  EVP_MAC_free(mac);
 }
 
 }  // namespace
