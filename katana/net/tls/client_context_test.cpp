@@ -316,6 +316,27 @@ TEST(KeptSessions, a_session_of_tls_1_3_is_given_out_once) {
   EXPECT_EQ(sessions.size(), 0u);
 }
 
+TEST(KeptSessions, a_further_one_replaces_the_oldest) {
+  TicketKeys tickets(seconds(3600));
+  const auto contexts = *Contexts::make(options_with(shared_certificate()), tickets);
+  const auto context = *ClientContext::make(trusting(shared_certificate()));
+  KeptSessions sessions;
+  Pair pair(context, contexts->first(), sessions, Instant{1});
+  const KeptSession one = sessions.take(Instant{2}, seconds(60));
+  ASSERT_NE(one.session, nullptr);
+  sessions.clear();
+  constexpr int kept = int{KeptSessions::sessions_max} + 1;
+  for (int count = 1; count <= kept; ++count) {
+    sessions.keep({OwnedSession(SSL_SESSION_dup(one.session.get())), Instant{} + seconds(count)});
+  }
+  EXPECT_EQ(sessions.size(), KeptSessions::sessions_max);
+  for (int count = kept; count > 1; --count) {
+    const KeptSession taken = sessions.take(Instant{} + seconds(kept), seconds(60));
+    EXPECT_EQ(taken.verified_at, Instant{} + seconds(count));
+  }
+  EXPECT_EQ(sessions.size(), 0u);
+}
+
 TEST(ClientContext, what_is_wrong_with_its_options_is_named) {
   ClientTlsOptions options;
   options.authorities_file = "no/such/file.pem";
