@@ -209,7 +209,7 @@ void ClientText::add(const OperationPlan& plan) {
   const std::string& response = plan.response_type;
   responses_ += plan.body.alias;  // the server's header has it, too, which the language allows
   add_response(plan, response);
-  in_sources_.push_back({.reader = {}, .call = {}, .weight = plan.weight});
+  in_sources_.push_back({.reader = {}, .call = {}, .weight = plan.weight - plan.weight_apart});
   add_reader(plan, response);
   add_call(plan, response);
 }

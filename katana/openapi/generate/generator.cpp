@@ -84,53 +84,69 @@ std::string gathering_head(const GeneratorOptions& options) {
 }
 std::string include_of(Bytes name) { return fmt::format("#include \"{}\"\n", name); }
 
+// Sources of code of types: "TAG_json.cpp" or "TAG_forms.cpp".
+struct TypeSources {
+  const char* name;
+  const char* macro;
+  const char* includes;
+};
+constexpr TypeSources json_sources{"json", "KATANA_DEFINE_JSON",
+                                   "#include \"katana/data/container/json_read.hpp\"\n"
+                                   "#include \"katana/data/container/json_write.hpp\"\n"};
+constexpr TypeSources form_sources{"forms", "KATANA_DEFINE_FORM",
+                                   "#include \"katana/data/container/form_read.hpp\"\n"};
+
+using StructsByHome = std::map<std::string, std::vector<Types::InSource>>;
+
+// The source with the code of some types of a home; `number` counts its sources.
+GeneratedFile type_source(const std::string& home, const TypeSources& kind, std::size_t number,
+                          const SourceText& share, const GeneratorOptions& options) {
+  const std::string header = home == shared_types ? "shared" : types_file_of(home);
+  // A tag may be "shared" as well.
+  const bool is_tag = home != shared_types && value_name(home) != "shared";
+  const std::string base = is_tag ? value_name(home) : header;
+  const std::string own = number == 1 ? std::string() : fmt::format("_{}", number);
+  return {fmt::format("{}_{}{}.cpp", base, kind.name, own),
+          fmt::format("{}#include \"{}.hpp\"\n\n{}\nnamespace {} {{\n\n{}\n}}  // namespace {}\n",
+                      gathering_head(options), header, kind.includes, options.name_space,
+                      share.text, options.name_space),
+          share.weight};
+}
+
 // shared_json.cpp, shared_json_2.cpp, …: the JSON code of the shared types, the heaviest first.
-void add_json_sources(std::vector<Types::InSource> types, const GeneratorOptions& options,
-                      std::vector<GeneratedFile>& files) {
-  std::ranges::sort(types, std::ranges::greater(), [](const Types::InSource& each) {
+void add_shared_json(const Types& types, const GeneratorOptions& options,
+                     std::vector<GeneratedFile>& files) {
+  const auto found = types.json_in_sources().find(shared_types);
+  if (found == types.json_in_sources().end()) return;
+  std::vector<Types::InSource> structs = found->second;
+  std::ranges::sort(structs, std::ranges::greater(), [](const Types::InSource& each) {
     return std::pair(each.weight, Bytes(each.name));
   });
-  std::vector<SourceText> shares(std::min(options.sources, types.size()), {{}, 0});
-  for (const Types::InSource& each : types) {
+  std::vector<SourceText> shares(std::min(options.sources, structs.size()), {{}, 0});
+  for (const Types::InSource& each : structs) {
     SourceText& least = *std::ranges::min_element(shares, {}, &SourceText::weight);
-    least.text += fmt::format("KATANA_DEFINE_JSON({})\n", each.name);
+    least.text += fmt::format("{}({})\n", json_sources.macro, each.name);
     least.weight += each.weight;
   }
   std::size_t number = 0;
   for (const SourceText& share : shares) {
-    const std::string own = ++number == 1 ? std::string() : fmt::format("_{}", number);
-    files.push_back(
-        {"shared_json" + own + ".cpp",
-         fmt::format("{}#include \"shared.hpp\"\n\n"
-                     "#include \"katana/data/container/json_read.hpp\"\n"
-                     "#include \"katana/data/container/json_write.hpp\"\n\n"
-                     "namespace {} {{\n\n{}\n}}  // namespace {}\n",
-                     gathering_head(options), options.name_space, share.text, options.name_space),
-         share.weight});
+    files.push_back(type_source(shared_types, json_sources, ++number, share, options));
   }
 }
 
-// TAG_forms.cpp, …: the readers of structs of large forms, in shares of about that weight.
-void add_form_sources(const Types& types, const GeneratorOptions& options,
-                      std::vector<GeneratedFile>& files) {
-  constexpr std::size_t members_max = 150;
-  for (const auto& [home, structs] : types.forms_in_sources()) {
-    const bool is_shared = home == shared_types;
-    const std::string header = is_shared ? "shared" : types_file_of(home);
+// TAG_json.cpp, TAG_forms.cpp, …: the code of large types, in shares of about that weight.
+void add_type_sources(const StructsByHome& types, const TypeSources& kind,
+                      const GeneratorOptions& options, std::vector<GeneratedFile>& files) {
+  constexpr std::size_t weight_max = 150;
+  for (const auto& [home, structs] : types) {
+    if (home == shared_types && kind.name == json_sources.name) continue;  // add_shared_json()
     std::size_t number = 0;
-    for (const Share& share : shares_of(structs, members_max)) {
-      std::string text;
+    for (const Share& share : shares_of(structs, weight_max)) {
+      SourceText source{{}, share.weight};
       for (std::size_t at = share.begin; at < share.end; ++at) {
-        text += fmt::format("KATANA_DEFINE_FORM({})\n", structs[at].name);
+        source.text += fmt::format("{}({})\n", kind.macro, structs[at].name);
       }
-      const std::string own = ++number == 1 ? std::string() : fmt::format("_{}", number);
-      files.push_back({fmt::format("{}_forms{}.cpp", is_shared ? "shared" : value_name(home), own),
-                       fmt::format("{}#include \"{}.hpp\"\n\n"
-                                   "#include \"katana/data/container/form_read.hpp\"\n\n"
-                                   "namespace {} {{\n\n{}\n}}  // namespace {}\n",
-                                   gathering_head(options), header, options.name_space, text,
-                                   options.name_space),
-                       share.weight});
+      files.push_back(type_source(home, kind, ++number, source, options));
     }
   }
 }
@@ -309,8 +325,9 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   GeneratedFile headers = gathered_headers(generated.files, options);
   if (options.sources > 1) types.declare_json();
   std::vector<GeneratedFile> all = type_headers(types, options);
-  add_json_sources(types.json_in_sources(), options, generated.files);
-  add_form_sources(types, options, generated.files);
+  add_shared_json(types, options, generated.files);
+  add_type_sources(types.json_in_sources(), json_sources, options, generated.files);
+  add_type_sources(types.forms_in_sources(), form_sources, options, generated.files);
   for (GeneratedFile& each : gathered_sources(generated.files, options)) {
     all.push_back(std::move(each));
   }

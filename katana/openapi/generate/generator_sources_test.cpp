@@ -195,9 +195,63 @@ TEST(GeneratorSourcesTest, the_readers_of_a_large_form_are_sources_of_their_own)
     EXPECT_THAT(files["one_types.hpp"], HasSubstr(fmt::format("KATANA_DECLARE_FORM({})\n", type)));
   }
   EXPECT_TRUE(files.contains("one_forms_2.cpp")) << "the two large structs are apart";
+  // A client writes the parts of the form as JSON, and the form member by member.
+  std::string written;
+  for (const auto& [name, content] : files) {
+    if (name.starts_with("one_json")) written += content;
+  }
+  EXPECT_THAT(written, HasSubstr("KATANA_DEFINE_JSON(PostLargeA)\n"));
+  EXPECT_THAT(written, HasSubstr("KATANA_DEFINE_JSON(PostLargeB)\n"));
+  EXPECT_THAT(written, Not(HasSubstr("_JSON(PostLargeForm)")));
+  EXPECT_THAT(files["one_types.hpp"], HasSubstr("KATANA_DECLARE_JSON(PostLargeA)\n"));
   EXPECT_THAT(files["one_types.hpp"], Not(HasSubstr("_FORM(PostSmall")));
+  EXPECT_THAT(files["one_types.hpp"], Not(HasSubstr("_JSON(PostSmall")));
   for (const auto& [name, content] : files_of(text, 1)) {
     EXPECT_THAT(content, Not(HasSubstr("_FORM("))) << name;
+  }
+}
+
+// Otherwise each operation that reads or writes such a reply compiles the code of all structs in
+// it: 1.2 GB for the reply of one operation of Stripe's.
+TEST(GeneratorSourcesTest, the_json_of_a_large_reply_or_body_is_in_sources_of_its_own) {
+  const auto schema = [](int count) {
+    std::string members;
+    for (int number = 0; number < count; ++number) {
+      members += fmt::format("m{}: {{type: string}}, ", number);
+    }
+    return "{type: object, properties: {" + members + "}}";
+  };
+  std::string text = std::string(start_of_text) + "components:\n  schemas:\n    Large: " +
+                     "{type: object, properties: {part: {$ref: '#/components/schemas/Part'}}}\n" +
+                     "    Part: " + schema(150) + "\n    Body: " + schema(150) +
+                     "\n    Small: " + schema(60) + "\npaths:\n";
+  for (const char* const name : {"Large", "Small"}) {
+    text += fmt::format(
+        "  /{0}:\n    get: {{operationId: get_{0}, tags: [shared], responses: {{'200': "
+        "{{description: x, content: {{application/json: {{schema: {{$ref: "
+        "'#/components/schemas/{0}'}}}}}}}}}}}}\n",
+        name);
+  }
+  text +=
+      "  /body:\n    put: {operationId: put_body, tags: [shared], requestBody: {content: "
+      "{application/json: {schema: {$ref: '#/components/schemas/Body'}}}}, responses: {'204': "
+      "{description: x}}}\n";
+  auto files = files_of(text, 4);
+  // The tag has the name of the types of several tags.
+  std::string defined;
+  for (const auto& [name, content] : files) {
+    if (name.starts_with("shared_types_json")) defined += content;
+  }
+  for (const char* const name : {"Large", "Part", "Body"}) {
+    EXPECT_THAT(defined, HasSubstr(fmt::format("KATANA_DEFINE_JSON({})\n", name)));
+    EXPECT_THAT(files["shared_types.hpp"],
+                HasSubstr(fmt::format("KATANA_DECLARE_JSON({})\n", name)));
+  }
+  EXPECT_THAT(defined, HasSubstr("#include \"shared_types.hpp\""));
+  EXPECT_THAT(files["shared_types.hpp"], Not(HasSubstr("_JSON(Small)")));
+  EXPECT_FALSE(files.contains("shared_json.cpp"));
+  for (const auto& [name, content] : files_of(text, 1)) {
+    EXPECT_THAT(content, Not(HasSubstr("_JSON("))) << name;
   }
 }
 

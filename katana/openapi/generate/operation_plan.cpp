@@ -11,6 +11,8 @@
 namespace katana::openapi::generate {
 namespace {
 
+// Of an operation without members: the weight of a source is counted in members.
+constexpr std::size_t without_types = 20;
 using model::In;
 using model::MediaType;
 using model::Operation;
@@ -511,21 +513,35 @@ OperationPlan Planner::plan(const Operation& operation, const std::string& name,
   for (const In in : {In::query, In::header, In::cookie}) add_group(plan, in);
   add_body(plan);
   for (const model::Reply& each : operation.replies) plan.replies.push_back(reply_of(plan, each));
-  constexpr std::size_t without_types = 20;
-  // The reader of a form of 200 members takes g++ 12 some 300 MB.
-  constexpr std::size_t large_form_members = 150;
   plan.weight = without_types;
   for (const PlannedGroup& each : plan.groups) plan.weight += types_.weight_of(each.type);
-  const ContentForm form = plan.body.content.form;
-  if (form == ContentForm::form || form == ContentForm::multipart) {
-    const std::size_t members = types_.weight_of(plan.body.content.type);
-    const bool is_apart = plan.body.nested && members >= large_form_members && options_.server &&
-                          options_.sources > 1;
-    if (is_apart) types_.declare_form(plan.body.content.type);
-    if (is_apart) plan.weight_apart = members / 2;  // the destructors stay
-    plan.weight += members;
-  }
+  weigh_contents(plan);
   return plan;
+}
+
+// The code of a type of 200 members takes g++ 12 some 300 MB for a form, and likewise for JSON. It
+// is in sources apart, if there are several.
+void Planner::weigh_contents(OperationPlan& plan) {
+  constexpr std::size_t large_members = 150;
+  const auto is_apart = [&](const PlannedContent& content) {
+    return options_.sources > 1 && types_.weight_of(content.type) >= large_members;
+  };
+  for (const PlannedReply& reply : plan.replies) {
+    for (const PlannedContent& each : reply.contents) {
+      if (each.form != ContentForm::json || !is_apart(each)) continue;
+      types_.declare_json_of(each.type);
+      plan.weight += without_types;  // its copies and destructors
+    }
+  }
+  const PlannedContent& body = plan.body.content;
+  if (body.form == ContentForm::json && is_apart(body)) types_.declare_json_of(body.type);
+  if (body.form != ContentForm::form && body.form != ContentForm::multipart) return;
+  const std::size_t members = types_.weight_of(body.type);
+  plan.weight += members;
+  if (!plan.body.nested || !is_apart(body)) return;
+  if (options_.server) types_.declare_form(body.type);
+  if (options_.client) types_.declare_json_in(body.type);
+  plan.weight_apart = members / 2;
 }
 
 }  // namespace katana::openapi::generate

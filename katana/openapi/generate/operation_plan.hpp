@@ -92,9 +92,9 @@ struct OperationPlan {
   PlannedBody body = {};                        // then this
   std::vector<PlannedReply> replies = {};       // by status, the default last
   // The cost to compile its code, in members of structs that are read or written. See
-  // Types::weight_of(). JSON of shared types is in other sources, and counts nothing.
+  // Types::weight_of(). JSON of shared and of large types is in other sources.
   std::size_t weight = 0;
-  // The part of the weight that the server has in other sources: those of a large form.
+  // The part of the weight that is in other sources: the reader and the writer of a large form.
   std::size_t weight_apart = 0;
 };
 
@@ -132,6 +132,7 @@ class Planner {
   PlannedContent several_of(OperationPlan& plan, const std::vector<model::MediaType>& all);
   PlannedContent content_of(const model::MediaType& media, const std::string& hint);
   PlannedReply reply_of(const OperationPlan& plan, const model::Reply& reply);
+  void weigh_contents(OperationPlan& plan);
 
   Types& types_;
   const GeneratorOptions& options_;

@@ -142,12 +142,18 @@ class Types {
   // The reader of the form of this type, and of all structs in it, is to be in sources, as the form
   // is large. Called before texts().
   void declare_form(Bytes name);
-  // The structs of shared_types, in the order of their descriptions, after texts().
+  // The same for the JSON of this type, or of what is in a form of this type.
+  void declare_json_of(Bytes name);
+  void declare_json_in(Bytes form);
+  // The structs whose JSON code is in sources, by the key of the text that has them, in the order
+  // of their descriptions. After texts().
   struct InSource {
     std::string name;    // in C++
-    std::size_t weight;  // of its own members alone
+    std::size_t weight;  // of its own members alone, read and written
   };
-  const std::vector<InSource>& json_in_sources() const noexcept { return json_in_sources_; }
+  const std::map<std::string, std::vector<InSource>>& json_in_sources() const noexcept {
+    return json_in_sources_;
+  }
   // The structs of large forms, by the key of the text that has them.
   const std::map<std::string, std::vector<InSource>>& forms_in_sources() const noexcept {
     return forms_in_sources_;
@@ -182,6 +188,7 @@ class Types {
     int state = 0;
     bool described = false;
     bool in_large_form = false;
+    bool in_large_json = false;
     std::string home = {};   // the key of its text
     std::size_t circle = 0;  // of types that contain one another, directly or not
   };
@@ -290,7 +297,7 @@ class Types {
   std::map<std::size_t, std::vector<std::size_t>> circles_;  // the types of each
   std::set<std::size_t> circles_with_choices_;
   int depth_ = 0;
-  std::vector<InSource> json_in_sources_;
+  std::map<std::string, std::vector<InSource>> json_in_sources_;
   std::map<std::string, std::vector<InSource>> forms_in_sources_;
   bool declares_json_ = false;
   bool has_files_ = false;

@@ -205,9 +205,10 @@ void Types::describe(std::size_t index) {
     for (const Use& use : each.type.uses) describe(use.type);
   }
   describe_struct(type, text);
-  if (declares_json_ && type.home == shared_types) {
+  if (declares_json_ && (type.home == shared_types || type.in_large_json)) {
     fmt::format_to(std::back_inserter(text), "KATANA_DECLARE_JSON({})\n", type.name);
-    json_in_sources_.push_back({type.name, 1 + type.members.size()});
+    // A reader and a writer.
+    json_in_sources_[type.home].push_back({type.name, 2 * (1 + type.members.size())});
   }
   if (type.in_large_form) {
     fmt::format_to(std::back_inserter(text), "KATANA_DECLARE_FORM({})\n", type.name);
@@ -265,6 +266,17 @@ std::size_t Types::weight_of(Bytes name) const {
 
 void Types::declare_form(Bytes name) {
   for (const std::size_t each : all_in(name)) declared_[each].in_large_form = true;
+}
+
+void Types::declare_json_of(Bytes name) {
+  for (const std::size_t each : all_in(name)) declared_[each].in_large_json = true;
+}
+
+// The form itself is no JSON.
+void Types::declare_json_in(Bytes form) {
+  for (const std::size_t each : all_in(form)) {
+    if (declared_[each].name != form) declared_[each].in_large_json = true;
+  }
 }
 
 void Types::find_homes() {
