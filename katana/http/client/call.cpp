@@ -2,7 +2,24 @@
 
 #include <fmt/format.h>
 
+#include "katana/wire/http/field_list.hpp"
+
 namespace katana::client {
+namespace {
+
+// The value of a Transfer-Encoding with another coding than chunked, in any of its lines.
+std::optional<Bytes> unsupported_coding(const Response& response) noexcept {
+  for (std::size_t index = 0; index < response.field_count(); ++index) {
+    if (!http::equals_ignoring_case(response.name(index), "Transfer-Encoding")) continue;
+    http::ListReader codings(response.value(index));
+    for (Bytes coding; codings.next(coding);) {
+      if (!http::equals_ignoring_case(coding, "chunked")) return response.value(index);
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Call::Call(ReactorContext& context, const Outgoing& outgoing, Wanted wanted, Instant deadline,
            Duration timeout) noexcept
@@ -49,8 +66,7 @@ bool Call::take_head(unsigned status, Text head) noexcept {
     fail(Error(Code::resource_exhausted, fmt::format("the reply {}", problem)), Repeat::never);
     return false;
   }
-  const auto coding = response_.find("Transfer-Encoding");
-  if (coding && !http::equals_ignoring_case(*coding, "chunked")) {
+  if (const auto coding = unsupported_coding(response_)) {
     fail(Error(Code::unsupported,
                fmt::format(
                    "the reply has the unsupported transfer coding {:?}; this client requests none",

@@ -55,7 +55,7 @@ TEST_F(HttpClientTest, trailers_are_no_fields_of_a_reply) {
 TEST_F(HttpClientTest, a_folded_field_is_one_value_with_spaces) {
   Reply& reply = get();
   answer(0);
-  say(0, ok + "X-Policy: one;\r\n two\r\nSet-Cookie:\r\n\ta=1\r\nContent-Length:\r\n 2\r\n\r\nok");
+  say(0, ok + "X-Policy: one;\r\n\ttwo\r\nSet-Cookie:\r\n\ta=1\r\nContent-Length:\r\n 2\r\n\r\nok");
   const Response folded = taken(reply);
   EXPECT_EQ(folded.content(), "ok");
   EXPECT_EQ(folded.find("x-policy"), "one;   two");
@@ -209,6 +209,8 @@ TEST_F(HttpClientTest, an_invalid_reply_is_an_error_and_closes_its_connection) {
       {ok + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "both Transfer-Encoding"},
       {chunked + "zz\r\n", "a chunk does not begin with its size"},
       {ok + "Transfer-Encoding: gzip, chunked\r\n\r\n", "transfer coding \"gzip, chunked\""},
+      {ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n",
+       "transfer coding \"gzip\""},
       {"HTTP/1.1 101 Switching\r\n\r\n", "101, and no upgrade was asked for"},
       {ok + "X: " + std::string(40'000, 'x') + "\r\n\r\n", "the head of the reply exceeds"},
       {ok + "X: " + std::string(40'000, 'x'), "the head of the reply exceeds"},

@@ -76,8 +76,12 @@ Refusal ChunkedDecoder::eat_size_line(char c, const Limits& limits) noexcept {
   switch (state_) {
     case State::size_first:
     case State::size: return eat_size(c, limits);
-    case State::white_space:  // BWS may precede ";" and nothing else
+    case State::white_space:  // BWS may precede ";", and in a reply the end of the line
       if (c == ';') state_ = State::extension;
+      if (c == '\r' && of_reply_) {
+        state_ = State::size_end;
+        return Refusal::none;
+      }
       if (c != ';' && c != ' ' && c != '\t') return Refusal::bad_chunk_size;
       return count_overhead(limits);
     case State::size_end:
@@ -109,7 +113,8 @@ Refusal ChunkedDecoder::eat_size(char c, const Limits& limits) noexcept {
 Refusal ChunkedDecoder::eat_extension(char c, const Limits& limits) noexcept {
   if (c == '\n') return Refusal::bare_line_break;
   if (c != '\r' && !http::is(c, http::value_character)) return Refusal::control_character;
-  state_ = next_of_extension(state_, c);
+  const bool pads = state_ == State::name_space || state_ == State::value_space;
+  state_ = pads && c == '\r' && of_reply_ ? State::size_end : next_of_extension(state_, c);
   if (state_ == State::done) return Refusal::bad_chunk_extension;
   return c == '\r' ? Refusal::none : count_overhead(limits);
 }
@@ -153,7 +158,7 @@ Refusal ChunkedDecoder::eat_trailer(char c, const Limits& limits) noexcept {
         state_ = State::last_lf;
         return Refusal::none;
       }
-      if (folds_ && trailer_fields_ != 0 && (c == ' ' || c == '\t')) {
+      if (of_reply_ && trailer_fields_ != 0 && (c == ' ' || c == '\t')) {
         state_ = State::trailer_value;
         return Refusal::none;
       }

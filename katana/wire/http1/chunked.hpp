@@ -15,7 +15,8 @@
 //   extension ──token──▶ extension_name ──"="──▶ value_first ──token──▶ value
 //                                                            └──DQUOTE──▶ quoted ◀──▶ escaped
 //   quoted ──DQUOTE──▶ value_end. Behind a name or a value: CR ──▶ size_end, ";" ──▶ extension,
-//   SP ──▶ name_space or value_space, behind which there is no CR. SP keeps extension, value_first.
+//   SP ──▶ name_space or value_space. SP keeps extension, value_first. Behind white_space, name_space
+//   and value_space CR ──▶ size_end in a reply only.
 //   data ──▶ data_cr ──CR──▶ data_lf ──LF──▶ size_first
 //   trailer_start ──token──▶ trailer_name ──":"──▶ trailer_value ──CR──▶ trailer_lf
 //                 └──CR──▶ last_lf ──LF──▶ done
@@ -40,10 +41,11 @@ class ChunkedDecoder {
     Refusal refusal;       // none: it may be called again
   };
 
-  // `folds`: trailers may be folded. A user agent reads them, a server refuses (RFC 9112 §5.2).
-  void begin(bool folds = false) noexcept {
+  // `of_reply`: a user agent reads what a server refuses. Trailers may be folded (RFC 9112 §5.2),
+  // and spaces may end the line of a chunk's size: some servers pad it to a fixed width.
+  void begin(bool of_reply = false) noexcept {
     *this = ChunkedDecoder();
-    folds_ = folds;
+    of_reply_ = of_reply;
   }
   // Consumes up to the end of the next run of content. `content_left`: the bytes of content that
   // are still allowed; a chunk that is larger is refused at its size.
@@ -95,7 +97,7 @@ class ChunkedDecoder {
   std::uint16_t trailer_bytes_ = 0;
   std::uint16_t trailer_fields_ = 0;
   State state_ = State::size_first;
-  bool folds_ = false;
+  bool of_reply_ = false;
 };
 
 }  // namespace katana::http1

@@ -54,6 +54,7 @@ const char* problem_of(Refusal refusal) {
 
 }  // namespace
 
+// From 600 on a status is invalid, and read as one of the class 5xx (RFC 9110 §15).
 const char* read_status_line(Bytes line, ReplyFacts& facts) noexcept {
   constexpr std::size_t status_end = 12;  // of "HTTP/1.1 200"
   if (line.size() < status_end || !line.starts_with("HTTP/1.") || !is_digit(line[7]) ||
@@ -61,8 +62,8 @@ const char* read_status_line(Bytes line, ReplyFacts& facts) noexcept {
     return "no HTTP/1.x status line";
   }
   const Bytes digits = line.substr(9, 3);
-  if (!std::ranges::all_of(digits, is_digit) || digits[0] == '0' || digits[0] > '5') {
-    return "the status is no number from 100 to 599";
+  if (!std::ranges::all_of(digits, is_digit) || digits[0] == '0') {
+    return "the status is no number from 100 to 999";
   }
   // The space is due even without a reason (RFC 9112 §4); servers that leave it out are understood.
   if (line.size() > status_end && line[status_end] != ' ') return "no space after the status";
@@ -101,9 +102,10 @@ const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept {
 
 void unfold(char* head, std::size_t bytes) noexcept {
   for (std::size_t at = 0; at + 2 < bytes; ++at) {
-    if (head[at] == '\r' && head[at + 1] == '\n' && is_fold(head[at + 2])) {
-      head[at] = head[at + 1] = ' ';
-    }
+    if (head[at] != '\r' || head[at + 1] != '\n' || !is_fold(head[at + 2])) continue;
+    head[at] = head[at + 1] = ' ';
+    for (at += 2; at < bytes && is_fold(head[at]); ++at) head[at] = ' ';
+    --at;
   }
 }
 

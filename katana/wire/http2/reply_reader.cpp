@@ -62,14 +62,14 @@ void ReplyReader::take(Bytes name, Bytes value, bool trailers) noexcept {
   head_.add_field(kept_name, keep(value));
 }
 
-// Three digits (RFC 9110 §15). 101 is of HTTP/1.1 alone (RFC 9113 §8.6).
+// Three digits; from 600 on they mean 5xx (RFC 9110 §15). 101 is of HTTP/1.1 alone (RFC 9113 §8.6).
 void ReplyReader::take_status(Bytes value) noexcept {
   const bool is_number = value.size() == 3 && http::all_are(value, http::digit_character);
   if (is_number) {
     status_ = static_cast<std::uint16_t>((value[0] - '0') * 100 + (value[1] - '0') * 10 +
                                          (value[2] - '0'));
   }
-  if (status_ < 100 || status_ > 599 || status_ == 101) malformed_ = true;
+  if (status_ < 100 || status_ == 101) malformed_ = true;
 }
 
 // A header list within the limit always fits: each field counts 32 bytes more than it has.
