@@ -167,10 +167,15 @@ class Migrator {
         "(--schema-only)";
     constexpr const char* ends =
         "would begin or end the transaction that all migrations are applied in: remove it";
-    const bool has_rows = found->kind == ScriptStatement::Kind::client_rows;
+    constexpr const char* command =
+        "is a command of psql, which no other program has: remove the line";
+    using Kind = ScriptStatement::Kind;
+    const char* const why = found->kind == Kind::client_rows ? rows
+                            : found->kind == Kind::of_psql   ? command
+                                                             : ends;
     return katana::fail(Code::invalid_argument,
                         fmt::format("{}: {}, line {}: {} {}", where_, migration.file, found->line,
-                                    found->words, has_rows ? rows : ends));
+                                    found->words, why));
   }
 
   // Runs every statement of the file, and records the migration as a row.

@@ -95,6 +95,25 @@ std::size_t line_at(Bytes script, std::size_t at) {
   return 1 + static_cast<std::size_t>(std::ranges::count(script.substr(0, at), '\n'));
 }
 
+bool is_restriction(Bytes line) noexcept {
+  return line.starts_with("\\restrict ") || line.starts_with("\\unrestrict ");
+}
+
+// The word of the first line that begins with a command of psql. No SQL begins so.
+Bytes psql_command_in(Bytes script) noexcept {
+  for (std::size_t at = 0; at < script.size();) {
+    if (const std::size_t behind = detail::behind_quoted(script, at); behind != at) {
+      at = behind;
+      continue;
+    }
+    const bool begins_line = at == 0 || script[at - 1] == '\n';
+    const Bytes rest = script.substr(at++);
+    if (!begins_line || rest[0] != '\\' || is_restriction(rest)) continue;
+    return rest.substr(0, std::min(rest.find_first_of(" \t\r\n"), rest.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<ScriptStatement> refused_statement_in(Bytes script) {
@@ -114,9 +133,13 @@ std::optional<ScriptStatement> refused_statement_in(Bytes script) {
     if (statement.copies_from_client()) {
       return found_at(Kind::client_rows, statement.first_word());
     }
-    if (word.empty()) return std::nullopt;
+    if (word.empty()) break;
     statement = {};
   }
+  // Behind the others: rows of COPY have such lines as well.
+  const Bytes command = psql_command_in(script);
+  if (command.empty()) return std::nullopt;
+  return found_at(Kind::of_psql, command);
 }
 
 std::string without_restrictions(Bytes script) {
@@ -128,7 +151,7 @@ std::string without_restrictions(Bytes script) {
     }
     const Bytes rest = Bytes(text).substr(at);
     const bool begins_line = at == 0 || text[at - 1] == '\n';
-    if (begins_line && (rest.starts_with("\\restrict ") || rest.starts_with("\\unrestrict "))) {
+    if (begins_line && is_restriction(rest)) {
       text.erase(at, std::min(rest.find('\n'), rest.size()));
     } else {
       ++at;

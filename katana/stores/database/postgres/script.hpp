@@ -22,6 +22,7 @@ struct ScriptStatement {
   enum class Kind : std::uint8_t {
     transaction,  // begins or ends one
     client_rows,  // COPY FROM STDIN
+    of_psql,      // a command of psql, such as \connect
   };
   Kind kind = Kind::transaction;  // the reason that the error gives
   Bytes words;                    // "COMMIT", "START TRANSACTION"

@@ -41,6 +41,15 @@ TEST(Script, rows_that_only_psql_reads_are_found) {
   EXPECT_EQ(found_in("COPY a FROM '/srv/a.csv'; SELECT 'FROM stdin'"), "none");
 }
 
+TEST(Script, commands_of_psql_are_found_where_no_text_has_them) {
+  EXPECT_EQ(found_in("SELECT 1;\n\\connect -reuse-previous=on \"dbname='a'\"\n"), "\\connect 2");
+  EXPECT_EQ(found_in("\\i\tother.sql"), "\\i 1");
+  EXPECT_EQ(found_in("\\set ON_ERROR_STOP on\r\nSELECT 1;"), "\\set 1");
+  EXPECT_EQ(refused_statement_in("\\echo")->kind, ScriptStatement::Kind::of_psql);
+  EXPECT_EQ(found_in("\\restrict aB1\nSELECT '\n\\connect x\n';\n\\unrestrict aB1\n"), "none");
+  EXPECT_EQ(found_in("-- a\n/*\n\\connect x\n*/ SELECT $$\n\\connect x\n$$;"), "none");
+}
+
 TEST(Script, the_bodies_of_functions_are_theirs) {
   EXPECT_EQ(found_in("CREATE FUNCTION f() RETURNS int AS $x$\nBEGIN;\n COMMIT; END;\n$x$ LANGUAGE "
                      "plpgsql; SELECT 1"),
