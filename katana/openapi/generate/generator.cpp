@@ -89,12 +89,14 @@ struct TypeSources {
   const char* name;
   const char* macro;
   const char* includes;
+  std::size_t cost;  // of a source, whatever its types are
 };
 constexpr TypeSources json_sources{"json", "KATANA_DEFINE_JSON",
                                    "#include \"katana/data/container/json_read.hpp\"\n"
-                                   "#include \"katana/data/container/json_write.hpp\"\n"};
+                                   "#include \"katana/data/container/json_write.hpp\"\n",
+                                   150};  // the copies and destructors of all in its types
 constexpr TypeSources form_sources{"forms", "KATANA_DEFINE_FORM",
-                                   "#include \"katana/data/container/form_read.hpp\"\n"};
+                                   "#include \"katana/data/container/form_read.hpp\"\n", 0};
 
 using StructsByHome = std::map<std::string, std::vector<Types::InSource>>;
 
@@ -137,12 +139,12 @@ void add_shared_json(const Types& types, const GeneratorOptions& options,
 // TAG_json.cpp, TAG_forms.cpp, …: the code of large types, in shares of about that weight.
 void add_type_sources(const StructsByHome& types, const TypeSources& kind,
                       const GeneratorOptions& options, std::vector<GeneratedFile>& files) {
-  constexpr std::size_t weight_max = 150;
+  constexpr std::size_t weight_max = 200;
   for (const auto& [home, structs] : types) {
     if (home == shared_types && kind.name == json_sources.name) continue;  // add_shared_json()
     std::size_t number = 0;
     for (const Share& share : shares_of(structs, weight_max)) {
-      SourceText source{{}, share.weight};
+      SourceText source{{}, share.weight + kind.cost};
       for (std::size_t at = share.begin; at < share.end; ++at) {
         source.text += fmt::format("{}({})\n", kind.macro, structs[at].name);
       }

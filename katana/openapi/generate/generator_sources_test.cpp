@@ -211,8 +211,8 @@ TEST(GeneratorSourcesTest, the_readers_of_a_large_form_are_sources_of_their_own)
   }
 }
 
-// Otherwise each operation that reads or writes such a reply compiles the code of all structs in
-// it: 1.2 GB for the reply of one operation of Stripe's.
+// Otherwise each source with such a reply compiles the code of all structs in it. One operation of
+// Stripe's document took g++ 12 1.2 GB.
 TEST(GeneratorSourcesTest, the_json_of_a_large_reply_or_body_is_in_sources_of_its_own) {
   const auto schema = [](int count) {
     std::string members;

@@ -11,7 +11,7 @@
 namespace katana::openapi::generate {
 namespace {
 
-// Of an operation without members: the weight of a source is counted in members.
+// The weight of an operation without members. Weights are counted in members.
 constexpr std::size_t without_types = 20;
 using model::In;
 using model::MediaType;

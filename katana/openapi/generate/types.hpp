@@ -149,7 +149,7 @@ class Types {
   // of their descriptions. After texts().
   struct InSource {
     std::string name;    // in C++
-    std::size_t weight;  // of its own members alone, read and written
+    std::size_t weight;  // of its own members alone
   };
   const std::map<std::string, std::vector<InSource>>& json_in_sources() const noexcept {
     return json_in_sources_;

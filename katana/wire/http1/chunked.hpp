@@ -15,8 +15,8 @@
 //   extension ──token──▶ extension_name ──"="──▶ value_first ──token──▶ value
 //                                                            └──DQUOTE──▶ quoted ◀──▶ escaped
 //   quoted ──DQUOTE──▶ value_end. Behind a name or a value: CR ──▶ size_end, ";" ──▶ extension,
-//   SP ──▶ name_space or value_space. SP keeps extension, value_first. Behind white_space, name_space
-//   and value_space CR ──▶ size_end in a reply only.
+//   SP ──▶ name_space or value_space. SP keeps extension, value_first.
+//   In a reply only: behind white_space, name_space and value_space CR ──▶ size_end.
 //   data ──▶ data_cr ──CR──▶ data_lf ──LF──▶ size_first
 //   trailer_start ──token──▶ trailer_name ──":"──▶ trailer_value ──CR──▶ trailer_lf
 //                 └──CR──▶ last_lf ──LF──▶ done

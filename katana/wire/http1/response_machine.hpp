@@ -136,8 +136,8 @@ class ResponseMachine {
   ChunkedDecoder chunks_;
 };
 
-// Replaces each line break within a field, and the white space behind it, by spaces (RFC 9112 §5.2).
-// The size stays.
+// Replaces each line break within a field, and the white space behind it, by spaces
+// (RFC 9112 §5.2). The size stays.
 void unfold(char* head, std::size_t bytes) noexcept;
 
 // These read lines of a head without their CRLF. They return "", or the mistake in the line.
