@@ -1,10 +1,12 @@
-// A whole program in the process of its test, in virtual time; a database for one test.
+// A whole program in the process of its test, in virtual time; a database for one test, and a
+// disk that fails.
 //
-// Links      testing/application testing/database testing/bus
+// Links      testing/application testing/database testing/disk testing/bus
 #pragma once
 
 #include "katana/testing/application/test_application.hpp"
 #include "katana/testing/bus/bus_network.hpp"
 #include "katana/testing/database/temporary_database.hpp"
+#include "katana/testing/disk/simulated_disk.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

@@ -88,7 +88,8 @@ namespace {
 
 // SQLite's words for a file that cannot be opened are the same for each cause.
 std::string why_not_opened(const Options& options, int code, int error_number) {
-  if ((code & 0xff) != SQLITE_CANTOPEN) return words_of(code);
+  // Another VFS has its own folders, if any.
+  if ((code & 0xff) != SQLITE_CANTOPEN || !options.vfs.empty()) return words_of(code);
   const std::filesystem::path path(options.path);
   const std::filesystem::path folder = path.parent_path();
   std::error_code ignored;
@@ -120,6 +121,12 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
                     (access == Access::create ? SQLITE_OPEN_CREATE : 0);
   if (access == Access::create) create_private(options);
   const char* const vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
+  if (vfs != nullptr && sqlite3_vfs_find(vfs) == nullptr) {
+    return fail(Kind::unavailable,
+                fmt::format("cannot open the database '{}': SQLite has no VFS '{}': register it "
+                            "before the database is opened, and keep it as long",
+                            options.path, options.vfs));
+  }
   const int code = sqlite3_open_v2(options.path.c_str(), &connection->handle_, flags, vfs);
   if (code != SQLITE_OK) {
     const int error_number = sqlite3_system_errno(connection->handle_);  // of null: 0

@@ -1,4 +1,5 @@
 // FileIdentity: identifies the file under a name, to notice when another file is there, or none.
+// Another VFS than the system's can only be asked whether the file is there.
 //
 // Owns       two numbers.
 // Thread     a value.
@@ -17,8 +18,9 @@ struct FileIdentity {
   bool exists() const noexcept { return number != 0; }  // whether the file was there at of()
   bool operator==(const FileIdentity&) const = default;
 
-  // Follows symbolic links. A file that cannot be looked at counts as missing.
-  static FileIdentity of(const std::string& path) noexcept;
+  // Follows symbolic links. A file that cannot be looked at counts as missing. `vfs`: of SQLite;
+  // empty: the system's.
+  static FileIdentity of(const std::string& path, const std::string& vfs) noexcept;
 };
 
 }  // namespace katana::database::sqlite

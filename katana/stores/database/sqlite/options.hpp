@@ -73,7 +73,9 @@ struct Options {
   // The interval at which an unusable file is tried again.
   Duration probe_interval = SqliteLimits().probe_interval;
 
-  std::string vfs = {};       // empty: the default
+  // The VFS of SQLite that has the file, which the program has registered, such as
+  // testing::SimulatedDisk. Empty: the system's files.
+  std::string vfs = {};
   TestHooks test_hooks = {};  // default: own threads and the machine's clock
 };
 

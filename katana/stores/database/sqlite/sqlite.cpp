@@ -24,6 +24,8 @@ katana::Result<void> check(const Options& options) {
   };
   if (options.path.empty())
     return wrong("path", "is missing: give the path of a file, or ':memory:'");
+  if (options.path == ":memory:" && !options.vfs.empty())
+    return wrong("vfs", "is not for ':memory:': give the path of a file");
   if (options.readers == 0 || options.readers > 256) return wrong("readers", "is 1 to 256");
   if (options.group_max == 0) return wrong("group_max", "is at least 1");
   if (options.reads_waiting_max == 0) return wrong("reads_waiting_max", "is at least 1");

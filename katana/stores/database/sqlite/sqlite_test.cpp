@@ -43,6 +43,10 @@ TEST_F(SqliteTest, an_option_that_is_wrong_is_named) {
   EXPECT_THAT(message({.path = "x.db", .readers = 0}), HasSubstr("'readers' is 1 to 256"));
   EXPECT_THAT(message({.path = folder_ / "no/such/folder.db"}), HasSubstr("no/such/folder.db"));
   EXPECT_THAT(message({.path = folder_ / "none.db", .create = false}), HasSubstr("none.db"));
+  EXPECT_THAT(message({.path = "a.db", .vfs = "no-such"}),
+              HasSubstr("SQLite has no VFS 'no-such'"));
+  EXPECT_THAT(message({.path = ":memory:", .vfs = "unix"}),
+              HasSubstr("'vfs' is not for ':memory:'"));
   const std::string words = folder_.write("words.db", "this is no database, however long it is");
   EXPECT_THAT(message({.path = words}), HasSubstr("not a database"));
 }

@@ -29,7 +29,7 @@ Result<void> Writer::open(Access access) {
   if (!opened) return std::unexpected(opened.error());
   connection_ = *std::move(opened);
   connection_->generation = watch_.generation();
-  identity_ = FileIdentity::of(options_.path);
+  identity_ = FileIdentity::of(options_.path, options_.vfs);
   return {};
 }
 

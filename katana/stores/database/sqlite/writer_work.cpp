@@ -363,7 +363,7 @@ bool Writer::ensure_connection() noexcept {
 }
 
 bool Writer::file_is_there() noexcept {
-  const FileIdentity now = FileIdentity::of(options_.path);
+  const FileIdentity now = FileIdentity::of(options_.path, options_.vfs);
   if (now == identity_) return true;
   watch_.report(now.exists() ? "the file was replaced by another" : "the file is gone");
   return false;
@@ -390,7 +390,8 @@ void Writer::probe() noexcept {
 
 // Opens the file anew, without making it, and writes its present content to it again.
 Result<void> Writer::probe_file() {
-  if (connection_ && FileIdentity::of(options_.path) != identity_) connection_->leave_log();
+  if (connection_ && FileIdentity::of(options_.path, options_.vfs) != identity_)
+    connection_->leave_log();
   connection_.reset();
   if (const auto opened = open(Access::write); !opened) return opened;
   if (watch_.corrupt()) {
