@@ -24,6 +24,8 @@ struct BankOptions {
   database::Durability durability = database::Durability::full;
   // A planted bug: a transfer counts as acknowledged when its transaction is about to commit.
   bool acknowledges_early = false;
+  // Only the writer's connection is open, so that its close ends the index of the log.
+  bool writes_only = false;
 };
 
 class Bank {
@@ -34,7 +36,8 @@ class Bank {
   explicit Bank(std::uint64_t seed, BankOptions options = {})
       : scene(seed, std::move(options.disk), database_options(options.durability)),
         is_full_(options.durability == database::Durability::full),
-        acknowledges_early_(options.acknowledges_early) {}
+        acknowledges_early_(options.acknowledges_early),
+        writes_only_(options.writes_only) {}
 
   bool open() { return scene.open(); }
   // `callers` at once make `rounds` transfers each.
@@ -118,7 +121,9 @@ class Bank {
       const std::int64_t target = 1 + static_cast<std::int64_t>(scene.below(accounts));
       const std::int64_t amount = 1 + static_cast<std::int64_t>(scene.below(70));
       fates_[key] = {};
-      if (scene.below(4) == 0) {
+      if (writes_only_) {
+        co_await move_unseen(key, source, target, amount);
+      } else if (scene.below(4) == 0) {
         co_await move_long(key, source, target, amount);
       } else {
         co_await move(key, source, target, amount);
@@ -137,6 +142,19 @@ class Bank {
       acknowledge(key, **seq);
     } else {
       refuse(key, seq.error());
+    }
+  }
+
+  Task<void> move_unseen(std::int64_t key, std::int64_t source, std::int64_t target,
+                         std::int64_t amount) {
+    const auto moved = co_await scene.db().execute(
+        "INSERT INTO transfers (key, source, target, amount, is_long, note) "
+        "VALUES ($1, $2, $3, $4, 0, 'unseen')",
+        key, source, target, amount);
+    if (moved) {
+      acknowledge(key, 0);
+    } else {
+      refuse(key, moved.error());
     }
   }
 
@@ -191,14 +209,16 @@ class Bank {
       if (known.fate == Fate::refused && is_there) {
         broken += fmt::format("transfer {} was refused, and is there; ", key);
       }
-      if (known.fate == Fate::acknowledged && is_there && found->second != known.seq) {
+      if (known.fate == Fate::acknowledged && is_there && known.seq != 0 &&
+          found->second != known.seq) {
         broken += fmt::format("transfer {} has another place; ", key);
       }
       if (known.fate == Fate::acknowledged && !is_there) {
         ++lost;
         if (is_full_ || known.is_settled)
           broken += fmt::format("transfer {} was acknowledged, and is lost; ", key);
-        if (known.seq <= last) broken += fmt::format("transfer {} is a hole; ", key);
+        if (known.seq != 0 && known.seq <= last)
+          broken += fmt::format("transfer {} is a hole; ", key);
       }
       // What is there now is synced when `file` is closed.
       transfer = is_there ? std::next(transfer) : fates_.erase(transfer);
@@ -208,6 +228,7 @@ class Bank {
 
   const bool is_full_;
   const bool acknowledges_early_;
+  const bool writes_only_;
   std::int64_t last_key_ = 0;
   std::map<std::int64_t, Transfer> fates_;
 };

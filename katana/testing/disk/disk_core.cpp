@@ -6,6 +6,8 @@
 #include <bit>
 #include <utility>
 
+#include "katana/base/system/check.hpp"
+
 namespace katana::testing::detail {
 namespace {
 
@@ -164,20 +166,21 @@ std::unique_ptr<DiskCore> DiskCore::after_crash(std::uint64_t seed) const {
 
 bool DiskCore::strikes(DiskFault fault, std::string_view path, std::uint32_t per_1024) {
   Planned& planned = planned_[static_cast<std::size_t>(fault)];
-  if (planned.left > 0 && path.ends_with(planned.suffix)) {
-    if (planned.left > 1) {
-      --planned.left;
-    } else {
-      if (!planned.lasting) planned.left = 0;
+  if (planned.times > 0 && path.ends_with(planned.suffix)) {
+    if (planned.before == 0) {
+      if (planned.times != SimulatedDisk::always) --planned.times;
       return true;
     }
+    --planned.before;
   }
   return per_1024 != 0 && random_.chance(per_1024);
 }
 
-void DiskCore::fail(DiskFault fault, std::uint64_t at, bool lasting, std::string_view suffix) {
+void DiskCore::fail(DiskFault fault, std::uint64_t at, std::uint64_t times,
+                    std::string_view suffix) {
+  KATANA_REQUIRE(at > 0);
   const std::lock_guard lock(mutex_);
-  planned_[static_cast<std::size_t>(fault)] = {at, lasting, std::string(suffix)};
+  planned_[static_cast<std::size_t>(fault)] = {at - 1, times, std::string(suffix)};
 }
 
 void DiskCore::set_capacity(std::uint64_t bytes) {

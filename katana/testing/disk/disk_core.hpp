@@ -70,7 +70,7 @@ class DiskCore {
   bool is_down() const;
   void restart();
   std::unique_ptr<DiskCore> after_crash(std::uint64_t seed) const;
-  void fail(DiskFault fault, std::uint64_t at, bool lasting, std::string_view suffix);
+  void fail(DiskFault fault, std::uint64_t at, std::uint64_t times, std::string_view suffix);
   void set_capacity(std::uint64_t bytes);
   void heal();
   bool flip_bit(std::string_view path, std::uint64_t bit);
@@ -91,8 +91,8 @@ class DiskCore {
     std::shared_ptr<DiskFile> file;
   };
   struct Planned {
-    std::uint64_t left = 0;  // operations of the kind until it fails, with it; 0: none
-    bool lasting = false;
+    std::uint64_t before = 0;  // operations of the kind that succeed
+    std::uint64_t times = 0;   // and then fail
     std::string suffix;
   };
 

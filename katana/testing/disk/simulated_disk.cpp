@@ -53,8 +53,9 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::after_crash(std::uint64_t seed) co
   return std::unique_ptr<SimulatedDisk>(new SimulatedDisk(core_->after_crash(seed)));
 }
 
-void SimulatedDisk::fail(DiskFault fault, std::uint64_t at, bool lasting, std::string_view suffix) {
-  core_->fail(fault, at, lasting, suffix);
+void SimulatedDisk::fail(DiskFault fault, std::uint64_t at, std::uint64_t times,
+                         std::string_view suffix) {
+  core_->fail(fault, at, times, suffix);
 }
 void SimulatedDisk::set_capacity(std::uint64_t bytes) { core_->set_capacity(bytes); }
 void SimulatedDisk::heal() { core_->heal(); }

@@ -135,10 +135,11 @@ class SimulatedDisk {
 
   // ---- faults
 
-  // The operation number `at` (from 1) of that kind from now on fails; `lasting`: and those after
-  // it. Only files whose name ends with `suffix`, such as "-wal".
-  void fail(DiskFault fault, std::uint64_t at = 1, bool lasting = false,
+  // Of the operations of that kind from now on, the number `at` (from 1) fails, and those behind
+  // it: `times` in all. Only files whose name ends with `suffix`, such as "-wal".
+  void fail(DiskFault fault, std::uint64_t at = 1, std::uint64_t times = 1,
             std::string_view suffix = {});
+  static constexpr std::uint64_t always = UINT64_MAX;  // as `times`: until heal()
   void set_capacity(std::uint64_t bytes);
   // Ends faults of fail() and set_capacity(). Those of the options go on.
   void heal();

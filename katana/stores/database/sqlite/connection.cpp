@@ -11,6 +11,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "katana/base/system/check.hpp"
 
@@ -402,13 +403,53 @@ Error Connection::error(int code, Bytes text) const {
   }
 }
 
-bool Connection::checkpoint() noexcept {
+int Connection::checkpoint(bool& is_whole) noexcept {
   limits_ = {};
   int pages = 0, written = 0;
   const int code =
       sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, &pages, &written);
   log_pages_ = 0;
-  return code == SQLITE_OK && pages == written;
+  is_whole = code == SQLITE_OK && pages == written;
+  return code == SQLITE_OK ? code : sqlite3_extended_errcode(handle_);
+}
+
+namespace {
+
+int write_again(sqlite3_file& file) {
+  constexpr sqlite3_int64 chunk_bytes = 64 * 1024;
+  const sqlite3_io_methods& does = *file.pMethods;
+  sqlite3_int64 size = 0;
+  int code = does.xFileSize(&file, &size);
+  if (code != SQLITE_OK || size == 0) return code;
+  std::string chunk(static_cast<std::size_t>(std::min(chunk_bytes, size)), '\0');
+  for (sqlite3_int64 at = 0; at < size && code == SQLITE_OK; at += chunk_bytes) {
+    const int bytes = static_cast<int>(std::min(chunk_bytes, size - at));
+    code = does.xRead(&file, chunk.data(), bytes, at);
+    if (code == SQLITE_OK) code = does.xWrite(&file, chunk.data(), bytes, at);
+  }
+  return code == SQLITE_OK ? does.xSync(&file, SQLITE_SYNC_NORMAL) : code;
+}
+
+}  // namespace
+
+// Only the holder of the lock for writing changes the log.
+int Connection::renew_log() noexcept {
+  const Duration wait = std::exchange(lock_wait_, Duration{});
+  int code = run(Command::begin_now);
+  lock_wait_ = wait;
+  if ((code & 0xff) == SQLITE_BUSY) return SQLITE_OK;
+  if (code != SQLITE_DONE) return code;
+  sqlite3_file* log = nullptr;
+  code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (code == SQLITE_OK && log != nullptr && log->pMethods != nullptr) {
+    try {
+      code = write_again(*log);
+    } catch (const std::bad_alloc&) {
+      code = SQLITE_NOMEM;
+    }
+  }
+  run(Command::rollback);
+  return code;
 }
 
 void Connection::leave_log() noexcept {

@@ -101,9 +101,15 @@ class Connection {
   // The Error for `code`, which a statement that ran has just returned. `text`: the statement.
   Error error(int code, Bytes text) const;
   // log_pages(): the pages of the log since it was last written back. checkpoint() writes them
-  // back; true: all of them.
+  // back; `is_whole`: all of them. Returns SQLite's code.
   int log_pages() const noexcept { return log_pages_; }
-  bool checkpoint() noexcept;
+  int checkpoint(bool& is_whole) noexcept;
+  // Writes the bytes of the log once more, and syncs them. After a sync that failed the system may
+  // show bytes that are not on the disk, and that no later sync writes: commits behind them would be
+  // lost with the power, and a checkpoint of them may leave a damaged file. Call it before the first
+  // write of a connection. Does nothing while another process holds the lock for writing: that one
+  // has done it. SQLITE_OK, or the code of the failure.
+  int renew_log() noexcept;
   // Leaves the log as it is when the connection closes: the file under its name is another one.
   void leave_log() noexcept;
   sqlite3* handle() noexcept { return handle_; }

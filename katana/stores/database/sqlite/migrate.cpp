@@ -125,6 +125,9 @@ katana::Result<MigrationReport> migrate(const Options& options, const MigrateOpt
   const Access access = options.create ? Access::create : Access::write;
   const auto connection = Connection::open(options, access, clock);
   if (!connection) return std::unexpected(connection.error());
+  if (const int code = (*connection)->renew_log(); code != SQLITE_OK) {
+    return std::unexpected((*connection)->error(code, {}));
+  }
   return migrate(**connection, options, how);
 }
 

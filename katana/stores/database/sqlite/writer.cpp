@@ -30,6 +30,9 @@ Result<void> Writer::open(Access access) {
   connection_ = *std::move(opened);
   connection_->generation = watch_.generation();
   identity_ = FileIdentity::of(options_.path, options_.vfs);
+  if (const int code = connection_->renew_log(); code != SQLITE_OK) {
+    return std::unexpected(connection_->error(code, {}));
+  }
   return {};
 }
 

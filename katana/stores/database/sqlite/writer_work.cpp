@@ -48,8 +48,13 @@ void Writer::run_group(WorkList& group) noexcept {
   const bool is_long = connection_->log_pages() >= static_cast<int>(options_.checkpoint_pages);
   watch_.set_log_is_long(is_long);
   if (is_long) {
-    if (connection_->checkpoint()) watch_.set_log_is_long(false);
+    bool is_whole = false;
+    const int code = connection_->checkpoint(is_whole);
+    if (is_whole) watch_.set_log_is_long(false);
     checkpoints_.add();
+    // What a failed sync left undone, no later one does. The log is written anew by the next probe.
+    // A disk that is full harms nothing: the log keeps what the file has no room for.
+    if ((code & 0xff) == SQLITE_IOERR || is_corrupt(code)) report(code, {});
   }
 }
 
