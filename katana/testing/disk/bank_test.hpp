@@ -49,9 +49,9 @@ class Bank {
     scene.run(tasks);
   }
 
-  // Compares the file, which no connection has open, with what was acknowledged. It then counts as
-  // known: a transfer that is lost, and may be, is forgotten.
-  std::string compare() {
+  // Compares the file with what was acknowledged. A transfer that is lost, and may be, is forgotten.
+  // `settles`: no connection has the file open. What is there is synced by that, and not lost later.
+  std::string compare(bool settles = true) {
     SqliteHandle file(DiskScene::path, scene.disk.vfs());
     const std::string whole = file.ask("PRAGMA integrity_check");
     if (whole != "ok") return "integrity_check: " + whole;
@@ -76,7 +76,7 @@ class Bank {
         "- coalesce((SELECT sum(amount) FROM transfers WHERE source = a.id), 0) "
         "+ coalesce((SELECT sum(amount) FROM transfers WHERE target = a.id), 0)",
         "0");
-    compare_fates(file, broken);
+    compare_fates(file, broken, settles);
     return broken;
   }
 
@@ -193,7 +193,7 @@ class Bank {
     }
   }
 
-  void compare_fates(SqliteHandle& file, std::string& broken) {
+  void compare_fates(SqliteHandle& file, std::string& broken, bool settles) {
     std::vector<std::string> rows;
     (void)file.run("SELECT key, seq FROM transfers", &rows);
     std::map<std::int64_t, std::int64_t> there;
@@ -220,10 +220,11 @@ class Bank {
         if (known.seq != 0 && known.seq <= last)
           broken += fmt::format("transfer {} is a hole; ", key);
       }
-      // What is there now is synced when `file` is closed.
       transfer = is_there ? std::next(transfer) : fates_.erase(transfer);
     }
-    for (auto& [key, known] : fates_) known = {Fate::acknowledged, there[key], true};
+    for (auto& [key, known] : fates_) {
+      known = {Fate::acknowledged, there[key], known.is_settled || settles};
+    }
   }
 
   const bool is_full_;

@@ -107,6 +107,34 @@ std::string why_not_opened(const Options& options, int code, int error_number) {
 
 }  // namespace
 
+namespace {
+
+// Has the next connection make the index of the log anew, from frames whose checksums are right: an
+// index whose header is invalid is recovered (https://sqlite.org/walformat.html). Commits that are
+// acknowledged before they are synced are in the index; a sync that failed may have lost their
+// frames, and other connections keep the index alive. The lock for writing is held meanwhile; if
+// another process has it, the next probe tries again.
+void forget_index(sqlite3* handle) noexcept {
+  constexpr int header_bytes = 2 * 48;  // both copies
+  constexpr int region_bytes = 32 * 1024;
+  constexpr int write_lock = 0;  // the slot of it
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == nullptr || file->pMethods == nullptr || file->pMethods->iVersion < 2) return;
+  const sqlite3_io_methods& does = *file->pMethods;
+  void volatile* memory = nullptr;
+  if (does.xShmMap(file, 0, region_bytes, 0, &memory) == SQLITE_OK && memory != nullptr &&
+      does.xShmLock(file, write_lock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) == SQLITE_OK) {
+    auto* const header = static_cast<volatile char*>(memory);
+    for (int at = 0; at < header_bytes; ++at) header[at] = 0;
+    does.xShmBarrier(file);
+    does.xShmLock(file, write_lock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+  }
+  does.xShmUnmap(file, 0);
+}
+
+}  // namespace
+
 // SQLite counts its allocations under a lock of the process, for functions that are not called
 // here. This costs a tenth of the CPU of its threads. The call has no effect in a program that used
 // SQLite before, and may need these counts.
@@ -118,6 +146,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
                                                      const std::function<Instant()>& clock) {
   omit_memory_statistics();
   auto connection = std::unique_ptr<Connection>(new Connection(options, clock));
+  const bool forgets_index = access == Access::again && options.durability != Durability::full;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (access == Access::create ? SQLITE_OPEN_CREATE : 0);
   if (access == Access::create) create_private(options);
@@ -134,6 +163,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
     return fail(Kind::unavailable, fmt::format("cannot open the database '{}': {}", options.path,
                                                why_not_opened(options, code, error_number)));
   }
+  if (forgets_index) forget_index(connection->handle_);
   if (const auto good = connection->set_up(access); !good) return std::unexpected(good.error());
   return connection;
 }

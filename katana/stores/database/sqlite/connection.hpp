@@ -34,7 +34,8 @@ namespace katana::database::sqlite {
 enum class Access : std::uint8_t {
   create,  // reads and writes; makes the file if it is missing
   write,   // reads and writes
-  read,    // reads; a write is an Error
+  again,  // as write, after the file failed: the index of the log is made anew where it may be wrong
+  read,   // reads; a write is an Error
 };
 
 // Limits of one run of a statement.

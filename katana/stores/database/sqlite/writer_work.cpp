@@ -398,7 +398,7 @@ Result<void> Writer::probe_file() {
   if (connection_ && FileIdentity::of(options_.path, options_.vfs) != identity_)
     connection_->leave_log();
   connection_.reset();
-  if (const auto opened = open(Access::write); !opened) return opened;
+  if (const auto opened = open(Access::again); !opened) return opened;
   if (watch_.corrupt()) {
     const auto verdict = connection_->ask("PRAGMA quick_check(1)");
     if (!verdict) return std::unexpected(verdict.error());
