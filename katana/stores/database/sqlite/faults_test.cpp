@@ -188,6 +188,19 @@ TEST(DiskFaults, a_disk_that_is_full_or_read_only_is_an_outage_that_is_told_unti
   }
 }
 
+TEST(DiskFaults, a_checkpoint_that_cannot_flush_is_an_outage) {
+  for (const auto& [fault, outages] :
+       {std::pair(Fault::sync_error, 1u), std::pair(Fault::none, 0u)}) {
+    Disk disk(4, Durability::normal);  // flushes in checkpoints alone
+    disk.write(8, 1);
+    faults().arm(fault, 1);
+    disk.write(8, 10);
+    EXPECT_EQ(disk.backend().statistics().outages, outages);
+    for (int wait = 0; wait < 20 && !disk.backend().health(); ++wait) disk.tick();
+    EXPECT_TRUE(disk.backend().health());
+  }
+}
+
 TEST(DiskFaults, a_page_that_cannot_be_read_fails_the_read_and_not_the_process) {
   Disk disk(3);
   disk.write(8, 40);  // more than a connection keeps
