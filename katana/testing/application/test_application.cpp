@@ -135,6 +135,13 @@ Result<database::Database> TestApplication::open_database(
   if (opener_) return opener_(settings);
   constexpr std::string_view scheme = "sqlite:";
   if (!settings.url.starts_with(scheme)) return drivers.open(settings, std::move(migrations));
+  if (!disk_vfs_.empty()) {
+    std::string_view file = std::string_view(settings.url).substr(scheme.size());
+    if (file == ":memory:") file = "program.db";
+    auto options = app::sqlite_options(file, settings, std::move(migrations));
+    options.vfs = disk_vfs_;
+    return open_for_test(std::move(options), database_faults_);
+  }
   // The database of a settings file is the program's own: a test uses it only if it names it.
   const bool is_named = std::ranges::any_of(
       settings_, [](const std::string& each) { return each.starts_with("database.url="); });

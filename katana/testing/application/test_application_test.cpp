@@ -392,6 +392,37 @@ TEST_F(TestApplicationTest, the_database_fails_when_the_test_says_so) {
   EXPECT_GE(app.now(), before + seconds(2));
 }
 
+TEST_F(TestApplicationTest, a_program_finds_what_it_acknowledged_on_a_disk_that_lost_its_power) {
+  std::size_t all = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SimulatedDisk disk({.seed = seed});
+    std::size_t acknowledged = 0;
+    {
+      TestApplication app(shop_options(), configure);
+      app.use_disk(disk);
+      ASSERT_EQ(app.get("/items").status(), 200u);
+      disk.crash_at(disk.operations() + 5 + 7 * seed);
+      for (int item = 0; item < 100 && !disk.is_down(); ++item) {
+        const auto added =
+            app.post("/items", R"({"id":0,"name":"item)" + std::to_string(item) + R"("})");
+        if (added.status() == 201u) ++acknowledged;
+      }
+      EXPECT_TRUE(disk.is_down());
+      EXPECT_NE(app.get("/items").status(), 200u);
+    }
+    disk.restart();
+    TestApplication again(shop_options(), configure);
+    again.use_disk(disk);
+    const std::string items = again.get("/items").content();
+    for (std::size_t item = 0; item < acknowledged; ++item) {
+      EXPECT_THAT(items, HasSubstr("\"item" + std::to_string(item) + "\"")) << "seed " << seed;
+    }
+    EXPECT_THAT(disk.files(), ::testing::Contains(HasSubstr(".db")));
+    all += acknowledged;
+  }
+  EXPECT_GT(all, 0u);
+}
+
 TEST_F(TestApplicationTest, a_test_asks_the_database_itself) {
   TestApplication app(shop_options(), configure);
   ASSERT_EQ(app.post_json("/items", Item{0, "tea"}).status(), 201u);
