@@ -1,12 +1,10 @@
-// A whole program in the process of its test, in virtual time; a database for one test, and a
-// disk that fails.
+// A whole program in the process of its test, in virtual time; a database for one test.
 //
-// Links      testing/application testing/database testing/disk testing/bus
+// Links      testing/application testing/database testing/bus
 #pragma once
 
 #include "katana/testing/application/test_application.hpp"
 #include "katana/testing/bus/bus_network.hpp"
 #include "katana/testing/database/temporary_database.hpp"
-#include "katana/testing/disk/simulated_disk.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

@@ -14,6 +14,7 @@
 #include "katana/net/reactor/reactor_on.hpp"
 #include "katana/testing/application/span_capture.hpp"
 #include "katana/testing/database/temporary_database.hpp"
+#include "katana/testing/disk/simulated_disk.hpp"
 #include "katana/testing/test_loop.hpp"
 
 namespace katana::testing {
@@ -150,6 +151,8 @@ Result<database::Database> TestApplication::open_database(
   return open_for_test(app::sqlite_options(file, settings, std::move(migrations)),
                        database_faults_);
 }
+
+void TestApplication::use_disk(const SimulatedDisk& disk) { disk_vfs_ = disk.vfs(); }
 
 Result<std::unique_ptr<TestTarget>> TestApplication::start_program(TestLoop& loop) {
   app::CommandLine line;

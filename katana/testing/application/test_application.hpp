@@ -15,7 +15,7 @@
 //
 //   start    at the first request, or start()
 //   database one in memory with the program's migrations, unless `settings` have a database.url;
-//            or that of use_database(), or on the disk of use_disk()
+//            or that of use_database() or use_disk()
 //   network  requests of its HttpClient go to a FakeUpstream, or fail
 //   end      stop() or the destructor: drains, runs on_stop, and stops the parts, in virtual time
 //
@@ -43,12 +43,12 @@
 #include "katana/testing/application/log_capture.hpp"
 #include "katana/testing/application/metrics_view.hpp"
 #include "katana/testing/database/database_faults.hpp"
-#include "katana/testing/disk/simulated_disk.hpp"
 #include "katana/testing/fake_upstream.hpp"
 #include "katana/testing/test_server.hpp"
 
 namespace katana::testing {
 
+class SimulatedDisk;  // katana/testing_disk.hpp
 class SpanCapture;
 
 // Options for the start of the program.
@@ -123,10 +123,9 @@ class TestApplication : public TestServer {
   using DatabaseOpener = std::function<Result<database::Database>(const app::DatabaseSettings&)>;
   // Before start().
   void use_database(DatabaseOpener opener) { opener_ = std::move(opener); }
-  // Has the program's SQLite file on a simulated disk, under the name in database.url, or
-  // "program.db". Before start(). The disk outlives this object, and another TestApplication may
-  // find the file there.
-  void use_disk(const SimulatedDisk& disk) { disk_vfs_ = disk.vfs(); }
+  // Has the program's SQLite file on a simulated disk, which outlives this object: under the name
+  // in database.url, or as "program.db". Before start().
+  void use_disk(const SimulatedDisk& disk);
   // May be called after the start, too. It lives as long as this object.
   FakeUpstream& upstream(std::string url, const std::function<void(Router&)>& routes);
 

@@ -14,6 +14,7 @@
 #include "katana/http/handlers/json.hpp"
 #include "katana/net/reactor/sleep.hpp"
 #include "katana/net/reactor/spawn.hpp"
+#include "katana/testing/disk/simulated_disk.hpp"
 
 namespace katana::testing {
 

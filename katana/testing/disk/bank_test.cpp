@@ -1,4 +1,4 @@
-// A bank on a disk that crashes at any operation: the sum stays, and what was acknowledged is there.
+// A bank on a disk that crashes at any operation. The sum stays, and acknowledged transfers too.
 #include "katana/testing/disk/bank_test.hpp"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using database::Durability;
 using ::testing::HasSubstr;
 
-// What came of the lives of one bank.
+// The outcome of the lives of one bank.
 struct Lives {
   std::string broken;
   int acknowledged = 0;
@@ -46,7 +46,7 @@ Lives live(std::uint64_t seed, BankOptions options = {}) {
 
 TEST(BankTest, keeps_each_acknowledged_transfer_through_a_crash_at_any_operation) {
   int acknowledged = 0;
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(25)) {
     const Lives lives = live(seed);
     ASSERT_EQ(lives.broken, "") << "seed " << seed;
     acknowledged += lives.acknowledged;
@@ -56,7 +56,7 @@ TEST(BankTest, keeps_each_acknowledged_transfer_through_a_crash_at_any_operation
 
 TEST(BankTest, loses_with_synchronous_normal_the_latest_transfers_and_never_leaves_a_hole) {
   int lost = 0;
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(25)) {
     const Lives lives = live(seed, {.durability = Durability::normal});
     ASSERT_EQ(lives.broken, "") << "seed " << seed;
     lost += lives.lost;
@@ -66,7 +66,7 @@ TEST(BankTest, loses_with_synchronous_normal_the_latest_transfers_and_never_leav
 
 TEST(BankTest, on_a_disk_that_lies_is_found_to_lose_transfers) {
   int found = 0;
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(25)) {
     found += live(seed, {.disk = {.ignores_sync = true}}).broken.empty() ? 0 : 1;
   }
   EXPECT_GT(found, 0);
@@ -74,7 +74,7 @@ TEST(BankTest, on_a_disk_that_lies_is_found_to_lose_transfers) {
 
 TEST(BankTest, that_acknowledges_before_the_commit_is_found_out) {
   int found = 0;
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(25)) {
     const Lives lives = live(seed, {.acknowledges_early = true});
     found += lives.broken.contains("was acknowledged, and is lost") ? 1 : 0;
   }
@@ -92,7 +92,7 @@ TEST(BankTest, has_one_trace_for_each_seed) {
 }
 
 std::uint64_t drawn_times(DiskScene& scene) {
-  return scene.below(4) == 0 ? SimulatedDisk::always : 1 + scene.below(4);
+  return scene.below(4) == 0 ? disk_fault_always : 1 + scene.below(4);
 }
 
 // Errors of the disk while the bank works, and a crash in the end.
@@ -135,7 +135,7 @@ Lives live_with_errors(std::uint64_t seed, Durability durability = Durability::f
 
 TEST(BankTest, survives_errors_of_the_disk_and_a_crash_behind_them) {
   int refused = 0;
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(25)) {
     const Lives lives = live_with_errors(seed);
     ASSERT_EQ(lives.broken, "") << "seed " << seed << ": " << lives.coverage;
     refused += lives.refused;
@@ -144,17 +144,17 @@ TEST(BankTest, survives_errors_of_the_disk_and_a_crash_behind_them) {
 }
 
 TEST(BankTest, is_whole_after_errors_of_the_disk_with_synchronous_normal) {
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(25)) {
     const Lives lives = live_with_errors(seed, Durability::normal);
     ASSERT_EQ(lives.broken, "") << "seed " << seed << ": " << lives.coverage;
   }
 }
 
-// A sync that fails leaves pages that programs read, and that no later sync writes: what follows
-// them in the log is behind a hole after a crash.
+// A failed sync leaves pages that programs read, and that no later sync writes. Commits that follow
+// them in the log are behind a hole after a crash.
 TEST(BankTest, keeps_what_it_acknowledges_behind_syncs_that_failed) {
   int acknowledged = 0;
-  for (const std::uint64_t seed : seeds(120)) {
+  for (const std::uint64_t seed : seeds(60)) {
     Bank bank(seed, {.writes_only = seed % 8 != 0});
     DiskScene& scene = bank.scene;
     ASSERT_TRUE(bank.open());

@@ -1,5 +1,5 @@
-// Bank: accounts and transfers by several writers at once, on a disk that crashes. What was
-// acknowledged, and what was refused, is noted, and compared with what is left after each crash.
+// Bank: accounts and transfers by several writers at once, on a disk that crashes. It notes which
+// transfers were acknowledged and refused, and compares them with the file after each crash.
 //
 // Owns       its scene.
 // Thread     one.
@@ -49,8 +49,8 @@ class Bank {
     scene.run(tasks);
   }
 
-  // Compares the file with what was acknowledged. A transfer that is lost, and may be, is forgotten.
-  // `settles`: no connection has the file open. What is there is synced by that, and not lost later.
+  // Compares the file with the acknowledgements. A transfer that is lost, and may be, is forgotten.
+  // `settles`: no connection has the file open. Its transfers are then synced, and not lost later.
   std::string compare(bool settles = true) {
     SqliteHandle file(DiskScene::path, scene.disk.vfs());
     const std::string whole = file.ask("PRAGMA integrity_check");

@@ -86,14 +86,14 @@ DiskCore::Names DiskCore::names_after_crash(Random& random, CrashTally& tally,
   plan.only_written_bytes = options_.powersafe_overwrite;
   plan.rot_per_1024 = options_.rot_per_1024;
   Names names = durable_names_;
-  std::map<std::string_view, bool> is_settled;  // by name: a later change was not kept
+  std::map<std::string_view, bool> lost_names;  // by name: a later change was not kept
   for (const NameChange& change : name_changes_) {
-    bool& settled = is_settled[change.path];
+    bool& is_lost = lost_names[change.path];
     bool kept = plan.kind == CrashKind::all_kept;
     if (plan.kind == CrashKind::in_order) kept = change.number <= plan.moment;
     if (plan.kind > CrashKind::in_order) kept = random.chance(512);
-    settled = settled || !kept;
-    if (settled) {
+    is_lost = is_lost || !kept;
+    if (is_lost) {
       ++names_lost;
     } else if (change.file == nullptr) {
       names.erase(change.path);
@@ -168,7 +168,7 @@ bool DiskCore::strikes(DiskFault fault, std::string_view path, std::uint32_t per
   Planned& planned = planned_[static_cast<std::size_t>(fault)];
   if (planned.times > 0 && path.ends_with(planned.suffix)) {
     if (planned.before == 0) {
-      if (planned.times != SimulatedDisk::always) --planned.times;
+      if (planned.times != disk_fault_always) --planned.times;
       return true;
     }
     --planned.before;

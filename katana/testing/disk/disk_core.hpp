@@ -21,7 +21,7 @@
 #include "katana/base/values/random.hpp"
 #include "katana/testing/disk/disk_file.hpp"
 #include "katana/testing/disk/disk_locks.hpp"
-#include "katana/testing/disk/simulated_disk.hpp"
+#include "katana/testing/disk/disk_options.hpp"
 
 namespace katana::testing::detail {
 

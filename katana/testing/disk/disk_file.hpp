@@ -1,4 +1,4 @@
-// DiskFile: one file of a simulated disk: what programs read, and what a crash may leave of it.
+// DiskFile: one file of a simulated disk, as programs read it, and as a crash may leave it.
 //
 // A page that was written and not synced has several versions: the durable one, and one for each
 // write. The file's size has them, too. A crash leaves one version of each sector.
@@ -39,7 +39,7 @@ enum class CrashKind : std::uint8_t {
   by_sector,  // any version of each sector: torn
 };
 
-// What a crash did to pages that were not synced.
+// The effect of a crash on pages that were not synced.
 struct CrashTally {
   std::uint64_t pages_kept = 0, pages_lost = 0, pages_torn = 0, pages_rotten = 0;
   std::uint64_t sizes_lost = 0;  // files whose latest size was not kept
@@ -71,7 +71,7 @@ class DiskFile {
   // A sync that failed: some pages got to the disk, and no later sync writes the others. Programs
   // read the lost pages as before if `stay_cached`, or their durable version.
   void fail_sync(Random& random, bool stay_cached);
-  // Changes a byte for all: cached and durable. REQUIRES at < size().
+  // Changes a byte in the cache and on the disk. REQUIRES at < size().
   void overwrite(char byte, std::uint64_t at);
 
   // The file after a crash.

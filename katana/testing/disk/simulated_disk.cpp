@@ -17,17 +17,7 @@ std::string next_vfs_name() {
   return fmt::format("katana-disk-{}", ++last);
 }
 
-constexpr std::array<std::string_view, disk_point_count> point_names = {
-    "open",        "create",       "read",          "write",       "truncate",    "sync",
-    "folder_sync", "remove",       "power_failure", "process_end", "page_kept",   "page_lost",
-    "page_torn",   "page_rotten",  "size_lost",     "name_lost",   "sync_failed", "pages_dropped",
-    "read_failed", "write_failed", "full",          "dead_call"};
-
 }  // namespace
-
-std::string_view name_of(DiskPoint point) noexcept {
-  return point_names[static_cast<std::size_t>(point)];
-}
 
 SimulatedDisk::SimulatedDisk(DiskOptions options)
     : SimulatedDisk(std::make_unique<detail::DiskCore>(std::move(options))) {}
@@ -70,7 +60,8 @@ std::string SimulatedDisk::coverage() const {
   for (std::size_t index = 0; index < disk_point_count; ++index) {
     const std::uint64_t reached = core_->count(static_cast<DiskPoint>(index));
     if (reached == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", point_names[index], reached);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(static_cast<DiskPoint>(index)),
+                        reached);
   }
   return text;
 }

@@ -2,12 +2,12 @@
 //
 //   testing::SimulatedDisk disk({.seed = 7});
 //   auto database = database::sqlite::open({.path = "bank.db", .vfs = disk.vfs()});
-//   disk.crash_at(disk.operations() + 40);     // the power fails within the 40th operation from now
+//   disk.crash_at(disk.operations() + 40);     // the power fails within the 40th operation to come
 //   …                                          // the program works until its disk is gone
 //   database.reset();
 //   disk.restart();                            // what a crash may leave; open the file again
 //
-// It is a VFS of SQLite (https://sqlite.org/vfs.html), registered under a name of its own. Several
+// It is a VFS of SQLite (https://sqlite.org/vfs.html), registered under a unique name. Several
 // connections and threads of the process use it at once, with a write-ahead log.
 //
 //   a write           is volatile until its file is synced. A crash keeps it, loses it or tears it,
@@ -21,9 +21,8 @@
 //   rot               replaces bytes of sectors that were not synced when the power failed.
 //   time              is counted, and passed to `on_delay`; nothing sleeps.
 //
-// Not modelled: a sync without an error that was not one (but see ignores_sync), damage of data
-// that was synced (see flip_bit), rename (SQLite has none), memory-mapped files, other processes,
-// and files that are not SQLite's.
+// Rename (SQLite has none), memory-mapped files, other processes, and files that are not SQLite's
+// are not modelled. Synced data is damaged by flip_bit() alone.
 //
 // Owns       its files, and the registration of its VFS.
 // Borrows    functions of its options.
@@ -36,16 +35,14 @@
 //            the crash changes nothing behind it. REQUIRES at the end that no file is open.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "katana/base/values/instant.hpp"
+#include "katana/testing/disk/disk_options.hpp"
 
 namespace katana::testing {
 
@@ -53,59 +50,6 @@ namespace detail {
 class DiskCore;
 struct DiskVfs;
 }  // namespace detail
-
-// What may happen on a disk. Each has a counter.
-enum class DiskPoint : std::uint8_t {
-  open,
-  create,
-  read,
-  write,
-  truncate,
-  sync,
-  folder_sync,
-  remove,
-  power_failure,
-  process_end,
-  page_kept,    // of those that were not synced at a crash
-  page_lost,    // or an older version was left
-  page_torn,    // sectors of several versions
-  page_rotten,  // bytes that nothing wrote
-  size_lost,    // a file that is shorter or longer than it was
-  name_lost,    // a file that was made, and has no name any more; or was removed, and is back
-  sync_failed,
-  pages_dropped,  // by a failed sync: programs read what is on the disk
-  read_failed,
-  write_failed,
-  full,
-  dead_call,  // by a program of before the crash
-};
-constexpr std::size_t disk_point_count = static_cast<std::size_t>(DiskPoint::dead_call) + 1;
-std::string_view name_of(DiskPoint point) noexcept;
-
-// Errors that a test asks for.
-enum class DiskFault : std::uint8_t { read_error, write_error, sync_error };
-
-struct DiskOptions {
-  std::uint64_t seed = 1;
-  // 512 or 4096: what the disk writes as a whole or not at all. 0: the seed draws it at each crash.
-  std::size_t sector_bytes = 0;
-  // The disk spares the bytes beside those that it writes (SQLITE_IOCAP_POWERSAFE_OVERWRITE), as
-  // SQLite takes for granted on Linux. False: rot takes whole sectors, and SQLite pads its log.
-  bool powersafe_overwrite = true;
-  bool ignores_sync = false;       // a disk that lies: a sync succeeds, and does nothing
-  std::uint32_t rot_per_1024 = 0;  // chance of a sector that was not synced, at a crash
-  // Chance of each operation to fail.
-  std::uint32_t sync_errors_per_1024 = 0;
-  std::uint32_t write_errors_per_1024 = 0;
-  std::uint32_t read_errors_per_1024 = 0;
-  std::uint64_t capacity_bytes = UINT64_MAX;  // in pages of 4 KiB
-  Duration read_time = {};                    // of each operation
-  Duration write_time = {};
-  Duration sync_time = {};
-  std::function<void(Duration)> on_delay = {};      // hears of these times, after the operation
-  std::function<std::int64_t()> unix_time_ms = {};  // SQLite's 'now'; null: the machine's clock
-  std::size_t trace_lines_max = 200;                // of trace()
-};
 
 class SimulatedDisk {
  public:
@@ -135,11 +79,10 @@ class SimulatedDisk {
 
   // ---- faults
 
-  // Of the operations of that kind from now on, the number `at` (from 1) fails, and those behind
-  // it: `times` in all. Only files whose name ends with `suffix`, such as "-wal".
+  // The operation number `at` (from 1) of that kind from now on fails, and those behind it: `times`
+  // in all, or disk_fault_always. Only files whose name ends with `suffix`, such as "-wal".
   void fail(DiskFault fault, std::uint64_t at = 1, std::uint64_t times = 1,
             std::string_view suffix = {});
-  static constexpr std::uint64_t always = UINT64_MAX;  // as `times`: until heal()
   void set_capacity(std::uint64_t bytes);
   // Ends faults of fail() and set_capacity(). Those of the options go on.
   void heal();
@@ -152,8 +95,8 @@ class SimulatedDisk {
   // "sync 12, page_torn 3, …": points that were reached.
   std::string coverage() const;
   Duration delay() const;  // of all operations
-  // Of all operations so far: their kinds, files, places, sizes and results, without contents
-  // (SQLite draws random numbers into its log) and without locks.
+  // A hash of all operations so far: their kinds, files, places, sizes and results. It is without
+  // locks, and without contents, because SQLite draws random numbers into its log.
   std::uint64_t trace_hash() const;
   // The last operations, a line each: "41 write bank.db-wal 4152+4096".
   std::vector<std::string> trace() const;

@@ -231,13 +231,13 @@ TEST(SimulatedDiskTest, faults_strike_the_named_file_at_the_named_operation) {
   SqliteHandle file("a.db", disk.vfs());
   ASSERT_EQ(file.run(std::string(wal) + "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)"),
             SQLITE_OK);
-  disk.fail(DiskFault::write_error, 1, SimulatedDisk::always, "-journal");
+  disk.fail(DiskFault::write_error, 1, disk_fault_always, "-journal");
   fill(file, 0, 3);
   disk.fail(DiskFault::write_error, 2, 1, "-wal");
   EXPECT_EQ(file.run("INSERT INTO t VALUES (10, '')"), SQLITE_IOERR_WRITE);
   fill(file, 10, 12);
   SqliteHandle other("a.db", disk.vfs());
-  disk.fail(DiskFault::read_error, 1, SimulatedDisk::always);
+  disk.fail(DiskFault::read_error, 1, disk_fault_always);
   EXPECT_THAT(other.ask("SELECT count(*) FROM t"), HasSubstr("I/O"));
   disk.heal();
   EXPECT_EQ(other.ask("SELECT count(*) FROM t"), "5");

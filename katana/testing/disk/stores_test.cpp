@@ -1,6 +1,6 @@
 // KATANA's own tables on a disk that crashes at any operation: the job queue, sessions, idempotency
-// keys. A queued job is there, a finished one is not done again, a session that was removed stays
-// removed, a key that is done is not claimed again.
+// keys. A queued job is there, and a finished one is not done again. A session that was removed
+// stays removed. A key that is done is not claimed again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ namespace {
 constexpr std::int64_t now_s = 1'000'000;
 constexpr Duration lease = seconds(100'000);
 
-// What callers know of a job, a session or a key: a state is known when its change was
-// acknowledged, and open while it was not.
+// The state of a job, a session or a key as its caller knows it. It is open from the call until the
+// acknowledgement.
 enum class Known : std::uint8_t { open, begun, ended };
 
 class Stores {
@@ -49,7 +49,7 @@ class Stores {
     keys_.reset();
     sessions_.reset();
   }
-  // Of an open database: the rules that are broken.
+  // Returns the rules that are broken. REQUIRES an open database.
   std::string compare() { return scene.finish(compare_all()); }
 
   int acknowledged = 0;
@@ -211,17 +211,17 @@ std::pair<std::string, int> live_stores(std::uint64_t seed, DiskOptions disk = {
 
 TEST(StoresTest, keep_what_they_acknowledged_through_a_crash_at_any_operation) {
   int acknowledged = 0;
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(25)) {
     const auto [broken, count] = live_stores(seed);
     ASSERT_EQ(broken, "") << "seed " << seed;
     acknowledged += count;
   }
-  EXPECT_GT(acknowledged, 1000);
+  EXPECT_GT(acknowledged, 500);
 }
 
 TEST(StoresTest, on_a_disk_that_lies_are_found_to_lose_what_they_acknowledged) {
   std::string all;
-  for (const std::uint64_t seed : seeds(40)) {
+  for (const std::uint64_t seed : seeds(60)) {
     all += live_stores(seed, {.ignores_sync = true}).first;
   }
   for (const char* what :

@@ -109,9 +109,9 @@ std::string why_not_opened(const Options& options, int code, int error_number) {
 
 namespace {
 
-// Has the next connection make the index of the log anew, from frames whose checksums are right: an
-// index whose header is invalid is recovered (https://sqlite.org/walformat.html). Commits that are
-// acknowledged before they are synced are in the index; a sync that failed may have lost their
+// Has the next connection make the index of the log anew, from frames whose checksums are right.
+// SQLite recovers an index whose header is invalid (https://sqlite.org/walformat.html). The index
+// has commits that were acknowledged before they were synced. A failed sync may have lost their
 // frames, and other connections keep the index alive. The lock for writing is held meanwhile; if
 // another process has it, the next probe tries again.
 void forget_index(sqlite3* handle) noexcept {

@@ -34,8 +34,8 @@ namespace katana::database::sqlite {
 enum class Access : std::uint8_t {
   create,  // reads and writes; makes the file if it is missing
   write,   // reads and writes
-  again,  // as write, after the file failed: the index of the log is made anew where it may be wrong
-  read,   // reads; a write is an Error
+  again,   // as write, after the file failed: makes an index of the log anew that may be wrong
+  read,    // reads; a write is an Error
 };
 
 // Limits of one run of a statement.
@@ -105,11 +105,11 @@ class Connection {
   // back; `is_whole`: all of them. Returns SQLite's code.
   int log_pages() const noexcept { return log_pages_; }
   int checkpoint(bool& is_whole) noexcept;
-  // Writes the bytes of the log once more, and syncs them. After a sync that failed the system may
-  // show bytes that are not on the disk, and that no later sync writes: commits behind them would be
-  // lost with the power, and a checkpoint of them may leave a damaged file. Call it before the first
-  // write of a connection. Does nothing while another process holds the lock for writing: that one
-  // has done it. SQLITE_OK, or the code of the failure.
+  // Writes the bytes of the log once more, and syncs them. After a failed sync the system may show
+  // bytes that are not on the disk, and that no later sync writes. A loss of power would then undo
+  // the commits behind them, and may leave a damaged file after a checkpoint. Call it before the
+  // first write of a connection. Does nothing while another process holds the lock for writing,
+  // and has done it. SQLITE_OK, or the code of the failure.
   int renew_log() noexcept;
   // Leaves the log as it is when the connection closes: the file under its name is another one.
   void leave_log() noexcept;

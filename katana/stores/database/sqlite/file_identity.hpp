@@ -1,10 +1,9 @@
 // FileIdentity: identifies the file under a name, to notice when another file is there, or none.
-// Another VFS than the system's can only be asked whether the file is there.
 //
 // Owns       two numbers.
 // Thread     a value.
 // Allocates  never.
-// Fails      a missing file has no identity.
+// Fails      a file that is missing, or that cannot be looked at, has no identity.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,7 @@ struct FileIdentity {
   bool exists() const noexcept { return number != 0; }  // whether the file was there at of()
   bool operator==(const FileIdentity&) const = default;
 
-  // Follows symbolic links. A file that cannot be looked at counts as missing. `vfs`: of SQLite;
-  // empty: the system's.
+  // Follows symbolic links. With a `vfs` of SQLite it says only whether the file is there.
   static FileIdentity of(const std::string& path, const std::string& vfs) noexcept;
 };
 

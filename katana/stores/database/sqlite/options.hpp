@@ -73,9 +73,7 @@ struct Options {
   // The interval at which an unusable file is tried again.
   Duration probe_interval = SqliteLimits().probe_interval;
 
-  // The VFS of SQLite that has the file, which the program has registered, such as
-  // testing::SimulatedDisk. Empty: the system's files.
-  std::string vfs = {};
+  std::string vfs = {};       // of SQLite, registered: testing::SimulatedDisk. Empty: the system's
   TestHooks test_hooks = {};  // default: own threads and the machine's clock
 };
 

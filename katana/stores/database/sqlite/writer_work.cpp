@@ -52,8 +52,8 @@ void Writer::run_group(WorkList& group) noexcept {
     const int code = connection_->checkpoint(is_whole);
     if (is_whole) watch_.set_log_is_long(false);
     checkpoints_.add();
-    // What a failed sync left undone, no later one does. The log is written anew by the next probe.
-    // A disk that is full harms nothing: the log keeps what the file has no room for.
+    // No later sync writes the pages of a failed one: the next probe writes the log anew. A full
+    // disk harms nothing, because the log keeps the pages for which the file has no room.
     if ((code & 0xff) == SQLITE_IOERR || is_corrupt(code)) report(code, {});
   }
 }
