@@ -464,6 +464,9 @@ int write_again(sqlite3_file& file) {
 
 // Only the holder of the lock for writing changes the log.
 int Connection::renew_log() noexcept {
+  // Nothing is written to a file that may only be read, and so nothing is lost behind its log.
+  // BEGIN IMMEDIATE would succeed there without the lock.
+  if (sqlite3_db_readonly(handle_, "main") == 1) return SQLITE_OK;
   const Duration wait = std::exchange(lock_wait_, Duration{});
   int code = run(Command::begin_now);
   lock_wait_ = wait;

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include <new>
 #include <string>
@@ -181,6 +184,23 @@ TEST_F(ConnectionTest, a_deferred_key_that_is_violated_is_known_before_the_commi
   EXPECT_EQ(connection_->run_text("INSERT INTO t VALUES (99, 'z')"), SQLITE_OK);
   EXPECT_FALSE(connection_->has_deferred_violations());
   EXPECT_EQ(connection_->run(Command::commit), SQLITE_DONE);
+}
+
+TEST_F(ConnectionTest, a_file_that_may_only_be_read_is_opened_and_its_log_left_alone) {
+  namespace fs = std::filesystem;
+  constexpr uid_t nobody = 65534;
+  fs::permissions(fs::path(options_.path).parent_path(), fs::perms(0755));
+  fs::permissions(options_.path, fs::perms(0444));
+  fs::permissions(options_.path + "-wal", fs::perms(0444));
+  fs::permissions(options_.path + "-shm", fs::perms(0666));
+  const uid_t user = geteuid();
+  const bool is_root = user == 0;  // who may write to every file
+  if (is_root) ASSERT_EQ(seteuid(nobody), 0);
+  const auto reader = Connection::open(options_, Access::write, clock_);
+  if (is_root) ASSERT_EQ(seteuid(user), 0);
+  ASSERT_TRUE(reader) << reader.error().describe();
+  EXPECT_EQ((*reader)->renew_log(), SQLITE_OK);
+  EXPECT_EQ((*reader)->run_text("INSERT INTO t VALUES (9, 'z')"), SQLITE_READONLY);
 }
 
 }  // namespace
