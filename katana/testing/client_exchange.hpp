@@ -52,6 +52,8 @@ struct ClientExchange {
 
   ClientConnection* connection = nullptr;  // null: not in progress
   std::optional<TestReply> reply;
+  bool was_refused = false;        // by the connection: the request did not go out
+  std::function<void()> on_reply;  // `reply` was set; must not destroy the connection
 };
 
 // A request as it goes out, with every field.
@@ -66,6 +68,8 @@ struct ClientRequest {
 
 struct ClientOptions {
   std::uint16_t port = 0;
+  std::uint32_t from = 0;  // the hosts of a world; 0: those without a number
+  std::uint32_t to = 0;
   std::size_t content_bytes_max = 0;
   std::size_t reset_after_bytes = 0;  // 0: never
 };

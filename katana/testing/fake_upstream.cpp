@@ -126,8 +126,8 @@ std::string_view UpstreamRequest::field(std::string_view name) const noexcept {
 }
 
 struct FakeUpstream::Core {
-  Core(TestServer& of, std::string at, Service built, std::unique_ptr<Script> with)
-      : server(of),
+  Core(TestLoop& of, std::string at, Service built, std::unique_ptr<Script> with)
+      : loop(of),
         origin(std::move(at)),
         script(std::move(with)),
         service(std::move(built)),
@@ -143,21 +143,21 @@ struct FakeUpstream::Core {
   void come_back() {
     if (reactor) return;
     reactor.emplace(test_reactor_options(), std::max(http1.session_bytes(), http2.session_bytes()),
-                    server.loop().network());
+                    loop.network());
     KATANA_CHECK(reactor->start());
     KATANA_CHECK(reactor->listen({}, http1));
-    server.loop().add_before(*reactor);
-    server.loop().upstreams()[origin] = reactor->port(0);
+    loop.add_before(*reactor);
+    loop.upstreams()[origin] = reactor->port(0);
   }
   // The name stays known: connections to it are refused.
   void go_down() {
     if (!reactor) return;
-    server.loop().remove(*reactor);
+    loop.remove(*reactor);
     reactor.reset();
     recorder.forget();
   }
 
-  TestServer& server;
+  TestLoop& loop;
   const std::string origin;
   const std::unique_ptr<Script> script;
   Service service;
@@ -168,12 +168,12 @@ struct FakeUpstream::Core {
   std::optional<net::ReactorOn<engine::SimEngine>> reactor;  // none: it is down
 };
 
-FakeUpstream::FakeUpstream(TestServer& server, std::string url,
+FakeUpstream::FakeUpstream(TestLoop& loop, std::string url,
                            const std::function<void(Router&)>& routes) {
   auto origin = origin_of(url);
   if (!origin) {
     problem_ = origin.error().describe();
-    server.loop().add_upstream_problem(problem_);
+    loop.add_upstream_problem(problem_);
     return;
   }
   auto script = std::make_unique<Script>();
@@ -186,14 +186,14 @@ FakeUpstream::FakeUpstream(TestServer& server, std::string url,
   auto built = std::move(router).build();
   if (!built) {
     problem_ = built.error().within("upstream " + url).describe();
-    server.loop().add_upstream_problem(problem_);
+    loop.add_upstream_problem(problem_);
     return;
   }
-  core_ = std::make_unique<Core>(server, *std::move(origin), *std::move(built), std::move(script));
+  core_ = std::make_unique<Core>(loop, *std::move(origin), *std::move(built), std::move(script));
 }
 
 FakeUpstream::~FakeUpstream() {
-  if (core_) core_->server.loop().upstreams().erase(core_->origin);
+  if (core_) core_->loop.upstreams().erase(core_->origin);
 }
 
 const std::vector<UpstreamRequest>& FakeUpstream::requests() const noexcept {

@@ -13,7 +13,7 @@
 // origin without a FakeUpstream fail with an Error that names it. Nothing leaves the process.
 //
 // Owns       its routes, its reactor on the test's network, and the requests that it received.
-// Borrows    the TestServer, which must outlive it.
+// Borrows    the TestServer or the TestLoop, which must outlive it.
 // Thread     the test's.
 // Allocates  for each request.
 // Fails      problem() names the mistake in the URL or the routes. Requests to it then fail like
@@ -25,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "katana/base/values/instant.hpp"
@@ -49,7 +50,10 @@ class FakeUpstream {
  public:
   // `url`: scheme, host and perhaps a port. Request bodies are recorded: no route can take a
   // ContentReader.
-  FakeUpstream(TestServer& server, std::string url, const std::function<void(Router&)>& routes);
+  FakeUpstream(TestServer& server, std::string url, const std::function<void(Router&)>& routes)
+      : FakeUpstream(server.loop(), std::move(url), routes) {}
+  // The same on a loop that several programs share.
+  FakeUpstream(TestLoop& loop, std::string url, const std::function<void(Router&)>& routes);
   ~FakeUpstream();
   FakeUpstream(const FakeUpstream&) = delete;
   FakeUpstream& operator=(const FakeUpstream&) = delete;

@@ -36,7 +36,7 @@ class Http1Connection final : public ClientConnection {
       : network_(network), options_(options), peer_(network) {
     peer_.on_received = [this] { take(); };
     peer_.on_over = [this] { end(); };
-    peer_.connect(options.port);
+    peer_.connect(options.from, options.to, options.port);
   }
 
   bool is_over() const override {
@@ -158,15 +158,17 @@ class Http1Connection final : public ClientConnection {
   }
   void end() {
     if (!exchange_) return;
-    if (peer_.refused()) return fail("the server refused the connection");
+    if (peer_.refused()) {
+      exchange_->was_refused = true;
+      return fail("the server refused the connection");
+    }
     if (peer_.saw_reset()) return fail("the server reset the connection");
     if (exchange_->is_tunnel || machine_.end_of_input() == Event::complete) return complete();
     fail("the server closed the connection");
   }
   void complete() {
     exchange_->reply = completed(*exchange_);
-    exchange_->connection = nullptr;
-    exchange_.reset();
+    end_exchange();
     if (is_sending_) ended_ = true;  // the server waits for the rest of the content
     if (!machine_.keeps_open() || ended_) peer_.finish();
   }
@@ -174,8 +176,12 @@ class Http1Connection final : public ClientConnection {
     failed_ = true;  // later bytes belong to no request
     if (!exchange_) return;
     exchange_->reply = failed(*exchange_, why, network_.seed());
+    end_exchange();
+  }
+  void end_exchange() {
     exchange_->connection = nullptr;
-    exchange_.reset();
+    const auto ended = std::exchange(exchange_, nullptr);
+    if (ended->on_reply) ended->on_reply();
   }
 
   engine::SimNetwork& network_;

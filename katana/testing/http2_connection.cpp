@@ -140,7 +140,7 @@ class Http2Connection final : public ClientConnection {
         machine_(context_, network.now()) {
     peer_.on_received = [this] { take(); };
     peer_.on_over = [this] { end(); };
-    peer_.connect(options.port);
+    peer_.connect(options.from, options.to, options.port);
     KATANA_CHECK(machine_.start(outbox_));
     flush();
   }

@@ -84,6 +84,13 @@ void TestLoop::add(net::Reactor& reactor) {
   reactors_.push_back(&reactor);
 }
 
+void TestLoop::add(net::Reactor& reactor, std::unique_ptr<net::Destinations> destinations,
+                   std::uint32_t host) {
+  net::Destinations::attach(reactor, std::move(destinations));
+  reactors_.push_back(&reactor);
+  hosts_[&reactor] = host;
+}
+
 void TestLoop::add_before(net::Reactor& reactor) {
   add(reactor);
   std::ranges::rotate(reactors_, reactors_.end() - 1);
@@ -92,8 +99,9 @@ void TestLoop::add_before(net::Reactor& reactor) {
 // The network counts whole seconds from a whole second.
 Timestamp TestLoop::current_time() const noexcept {
   constexpr std::int64_t ns_per_s = 1'000'000'000;
+  const std::int64_t skew_us = network_.topology().clock_skew(clock_of_).ns / 1000;
   return Timestamp(std::chrono::seconds(network_.wall_clock_s()) +
-                   std::chrono::microseconds(network_.now().ns % ns_per_s / 1000));
+                   std::chrono::microseconds(network_.now().ns % ns_per_s / 1000 + skew_us));
 }
 
 bool TestLoop::is_due() const noexcept {
@@ -146,7 +154,13 @@ void TestLoop::turn(Duration wait_max) {
   const Entered entered(*this);
   if (!is_due() && !await_threads()) pass(wait_max);
   // A handler may remove or add a reactor.
-  for (std::size_t index = 0; index < reactors_.size(); ++index) reactors_[index]->turn({});
+  for (std::size_t index = 0; index < reactors_.size(); ++index) {
+    net::Reactor& reactor = *reactors_[index];
+    const auto host = hosts_.empty() ? hosts_.end() : hosts_.find(&reactor);
+    clock_of_ = host == hosts_.end() ? 0 : host->second;
+    reactor.turn({});
+  }
+  clock_of_ = 0;
 }
 
 }  // namespace katana::testing

@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "katana/base/values/instant.hpp"
@@ -29,6 +30,9 @@ namespace katana::engine {
 class SimNetwork;
 class SimSockets;
 }  // namespace katana::engine
+namespace katana::net {
+class Destinations;
+}
 
 namespace katana::testing {
 
@@ -51,9 +55,15 @@ class TestLoop final : private VirtualWallClock {
   // Adds a reactor. The last one added takes its turns last, and is net::Reactor::current() between
   // turns. Its connections lead to upstreams() alone.
   void add(net::Reactor& reactor);
+  // The same for a host of a world: its connections lead where `destinations` says.
+  void add(net::Reactor& reactor, std::unique_ptr<net::Destinations> destinations,
+           std::uint32_t host);
   // The same, with its turns before those of the others.
   void add_before(net::Reactor& reactor);
-  void remove(net::Reactor& reactor) noexcept { std::erase(reactors_, &reactor); }
+  void remove(net::Reactor& reactor) noexcept {
+    std::erase(reactors_, &reactor);
+    hosts_.erase(&reactor);
+  }
 
   // Ports of the network by origin, such as "https://api.example:443".
   std::map<std::string, std::uint16_t>& upstreams() noexcept { return upstreams_; }
@@ -76,12 +86,16 @@ class TestLoop final : private VirtualWallClock {
       turn(step);
     }
   }
-  // Calls f() like in a turn: with virtual time.
+  // Calls f() like in a turn: with virtual time, by the clock of a host.
   template <class F>
-  void within(F&& f) {
+  void within(F&& f, std::uint32_t host = 0) {
     const Entered entered(*this);
+    const std::uint32_t outer = std::exchange(clock_of_, host);
     f();
+    clock_of_ = outer;
   }
+  // A seed for the random numbers of a reactor's work.
+  std::uint64_t draw_seed() noexcept { return seeds_.next(); }
 
  private:
   class Upstreams;
@@ -106,7 +120,9 @@ class TestLoop final : private VirtualWallClock {
   const Duration thread_wait_;
   const std::function<bool()> waits_for_time_;
   std::vector<net::Reactor*> reactors_;
-  const std::unique_ptr<engine::SimSockets> sockets_;  // of clients that read them themselves
+  std::map<const net::Reactor*, std::uint32_t> hosts_;  // of those that have a number
+  std::uint32_t clock_of_ = 0;                          // the host whose work runs
+  const std::unique_ptr<engine::SimSockets> sockets_;   // of clients that read them themselves
   Random seeds_;
   std::map<std::string, std::uint16_t> upstreams_;
   std::string upstream_problems_;

@@ -10,8 +10,7 @@
 #include "katana/base/system/check.hpp"
 #include "katana/http/server/observability.hpp"
 #include "katana/http/server/reactor_probe.hpp"
-#include "katana/net/engine/sim/sim_engine.hpp"
-#include "katana/net/reactor/reactor_on.hpp"
+#include "katana/testing/application/simulated_reactor.hpp"
 #include "katana/testing/application/span_capture.hpp"
 #include "katana/testing/database/temporary_database.hpp"
 #include "katana/testing/disk/simulated_disk.hpp"
@@ -19,17 +18,6 @@
 
 namespace katana::testing {
 namespace {
-
-// Reduces the memory of a program that serves thousands: tests make many programs.
-net::ReactorOptions smaller(net::ReactorOptions options) {
-  const net::ReactorOptions small = test_reactor_options();
-  options.engine.links_max = std::min(options.engine.links_max, std::uint32_t{1024});
-  options.output_blocks_max = std::min(options.output_blocks_max, small.output_blocks_max);
-  options.output_blocks_reserve =
-      std::min(options.output_blocks_reserve, small.output_blocks_reserve);
-  options.carry_large_max = std::min(options.carry_large_max, small.carry_large_max);
-  return options;
-}
 
 // Adds the Host of this machine. Every listener accepts it, including the guard of the operations
 // pages.
@@ -109,8 +97,7 @@ void TestApplication::keep_failure(const Failure& failure) {
 app::Embedding TestApplication::embedding(TestLoop& loop) {
   app::Embedding embedding;
   embedding.make_reactor = [&loop](const net::ReactorOptions& options, std::size_t session_bytes) {
-    return std::make_unique<net::ReactorOn<engine::SimEngine>>(smaller(options), session_bytes,
-                                                               loop.network());
+    return make_simulated_reactor(options, session_bytes, loop.network());
   };
   embedding.clock = [&loop] { return loop.now(); };
   embedding.open_database = [this](const app::DatabaseDrivers& drivers,

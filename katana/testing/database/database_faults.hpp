@@ -14,11 +14,13 @@
 // Fails      never.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "katana/base/values/instant.hpp"
+#include "katana/base/values/random.hpp"
 #include "katana/stores/database/error.hpp"
 
 namespace katana::testing {
@@ -42,13 +44,32 @@ class DatabaseFaults {
     next_left_ = count;
   }
   // Each call takes so much longer, or fails at its own deadline if that comes first.
-  void delay(Duration time) noexcept { delay_ = time; }
+  void delay(Duration time) noexcept { delay_ = delay_max_ = time; }
+  // Each call takes a time from `min` to `max` longer, drawn by the seed. Calls of other requests
+  // run meanwhile, so that reads and writes of several requests interleave.
+  void delay_between(Duration min, Duration max, std::uint64_t seed) noexcept {
+    delay_ = min;
+    delay_max_ = max;
+    random_ = Random(seed);
+  }
   // Ends all faults above.
-  void heal() { *this = {}; }
+  void heal() {
+    const std::uint64_t calls = calls_;
+    *this = {};
+    calls_ = calls;
+  }
+  // Calls that the program has made so far.
+  std::uint64_t calls() const noexcept { return calls_; }
 
   // ---- for FaultyBackend
   const std::optional<database::Error>& outage() const noexcept { return outage_; }
-  Duration delay() const noexcept { return delay_; }
+  bool delays() const noexcept { return delay_max_ > Duration{}; }
+  Duration draw_delay() noexcept {
+    if (delay_max_ <= delay_) return delay_;
+    const auto wide = static_cast<std::uint64_t>((delay_max_ - delay_).ns);
+    return delay_ + nanoseconds(static_cast<std::int64_t>(random_.between(0, wide)));
+  }
+  void note_call() noexcept { ++calls_; }
   // The error of the next call, if it fails; counts the call.
   std::optional<database::Error> take_failure() {
     if (outage_) return outage_;
@@ -64,6 +85,9 @@ class DatabaseFaults {
   std::optional<database::Error> next_;
   unsigned next_left_ = 0;
   Duration delay_ = {};
+  Duration delay_max_ = {};
+  Random random_{1};
+  std::uint64_t calls_ = 0;
 };
 
 }  // namespace katana::testing

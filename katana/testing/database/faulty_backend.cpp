@@ -18,9 +18,10 @@ class FaultyBackend::Delayed final : private net::TimerEntry {
         work_(of) {
     const Duration timeout =
         work_.request.timeout > Duration{} ? work_.request.timeout : owner_.timeout_default();
-    is_late_ = timeout <= owner_.faults_.delay();
+    const Duration delay = owner_.faults_.draw_delay();
+    is_late_ = timeout <= delay;
     net::Reactor& reactor = *net::Reactor::current();
-    reactor.timers().arm(*this, reactor.now() + (is_late_ ? timeout : owner_.faults_.delay()));
+    reactor.timers().arm(*this, reactor.now() + (is_late_ ? timeout : delay));
   }
 
  private:
@@ -48,12 +49,13 @@ FaultyBackend::FaultyBackend(std::unique_ptr<database::Backend> backend, Databas
 FaultyBackend::~FaultyBackend() { KATANA_REQUIRE(delayed_.empty()); }
 
 bool FaultyBackend::is_delayed() const noexcept {
-  return faults_.delay() > Duration{} && net::Reactor::current() != nullptr &&
+  return faults_.delays() && net::Reactor::current() != nullptr &&
          net::Reactor::current() == Executor::current();
 }
 
 Attempt FaultyBackend::try_here(const database::Request& request,
                                 database::Outcome& outcome) noexcept {
+  faults_.note_call();
   if (is_delayed()) return Attempt::elsewhere;  // submit() is next
   if (auto failure = faults_.take_failure()) {
     outcome.error = std::move(failure);
@@ -64,6 +66,9 @@ Attempt FaultyBackend::try_here(const database::Request& request,
 }
 
 void FaultyBackend::submit(Work& work) noexcept {
+  // These calls came by try_here(), which has counted them.
+  const bool is_counted = work.request.order == Order::read || work.request.order == Order::write;
+  if (!is_counted) faults_.note_call();
   if (work.request.order == Order::rollback && conflicted_.erase(work.request.transaction) != 0) {
     work.outcome.rows_changed = 1;  // a database reports so that it may run again
     return database::Completions().add(work);
@@ -72,8 +77,6 @@ void FaultyBackend::submit(Work& work) noexcept {
     delayed_.emplace(&work, std::make_unique<Delayed>(*this, work));
     return;
   }
-  // These calls came by try_here(), which has counted them.
-  const bool is_counted = work.request.order == Order::read || work.request.order == Order::write;
   is_counted ? pass_on(work) : go_on(work);
 }
 

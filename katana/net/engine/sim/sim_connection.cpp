@@ -25,10 +25,22 @@ Duration SimConnection::draw_delay(SimSide writer) {
       network_.draw(writer == SimSide::server ? faults.to_peer_us : faults.to_server_us));
 }
 
-Instant SimConnection::next_arrival(SimSide writer) {
+void SimConnection::travel(SimSide writer, std::size_t bytes, SimNetwork::Action action) {
   Side& stream = at(writer);
-  stream.arrival = std::max(stream.arrival, network_.now() + draw_delay(writer));
-  return stream.arrival;
+  const Instant arrival = std::max(stream.arrival, network_.now() + draw_delay(writer));
+  stream.arrival = network_.topology().carry(address(writer), address(other_side(writer)), bytes,
+                                             arrival, std::move(action));
+}
+
+void SimConnection::request(SimAddress from, SimAddress to, std::uint16_t port) {
+  addresses_[static_cast<std::size_t>(SimSide::peer)] = from;
+  addresses_[static_cast<std::size_t>(SimSide::server)] = to;
+  if (from != 0 || to != 0) network_.topology().add(shared_from_this());
+  const Instant arrival =
+      network_.now() + microseconds(network_.draw(network_.faults().to_server_us));
+  network_.topology().carry(from, to, 0, arrival, [self = shared_from_this(), port] {
+    self->network_.handshake(self, port);
+  });
 }
 
 void SimConnection::establish() {
@@ -36,12 +48,12 @@ void SimConnection::establish() {
     const Duration moment = microseconds(network_.draw(network_.faults().reset_after_us));
     break_event_ = network_.after(moment, [self = shared_from_this()] { self->break_both(); });
   }
-  network_.at(next_arrival(SimSide::server), [self = shared_from_this()] {
+  travel(SimSide::server, 0, [self = shared_from_this()] {
     if (self->at(SimSide::peer).closed || self->broken(SimSide::peer)) return;
     self->opened_ = true;
     // The acknowledgement that ends the handshake goes ahead of the bytes.
     const std::uint32_t epoch = self->at(SimSide::peer).epoch;
-    self->network_.at(self->next_arrival(SimSide::peer), [self, epoch] {
+    self->travel(SimSide::peer, 0, [self, epoch] {
       if (self->at(SimSide::peer).epoch != epoch) return;
       self->established_ = true;
       self->notify(SimSide::server);
@@ -72,18 +84,18 @@ void SimConnection::pump(SimSide writer) {
     const std::size_t count =
         std::min<std::size_t>({network_.draw(network_.faults().segment_bytes),
                                stream.waiting.size() - sent, stream.window - stream.outstanding});
-    network_.at(next_arrival(writer), [self = shared_from_this(), writer, epoch = stream.epoch,
-                                       bytes = stream.waiting.substr(sent, count)] {
-      self->arrive(writer, epoch, bytes);
-    });
+    travel(writer, count,
+           [self = shared_from_this(), writer, epoch = stream.epoch,
+            bytes = stream.waiting.substr(sent, count)] { self->arrive(writer, epoch, bytes); });
     stream.outstanding += count;
     sent += count;
   }
   stream.waiting.erase(0, sent);
   if (!stream.finish_wanted || !stream.waiting.empty()) return;
   stream.finish_sent = true;
-  network_.at(next_arrival(writer), [self = shared_from_this(), writer, epoch = stream.epoch] {
+  travel(writer, 0, [self = shared_from_this(), writer, epoch = stream.epoch] {
     if (self->at(writer).epoch != epoch) return;
+    if (self->meets_vanished(other_side(writer))) return;
     self->at(writer).ended = true;
     self->notify(other_side(writer));
   });
@@ -92,6 +104,7 @@ void SimConnection::pump(SimSide writer) {
 void SimConnection::arrive(SimSide writer, std::uint32_t epoch, Bytes bytes) {
   if (at(writer).epoch != epoch) return;
   const SimSide reader = other_side(writer);
+  if (meets_vanished(reader)) return;
   if (at(reader).closed) {
     // The bytes will not be read: a kernel answers with a reset.
     if (network_.chance(network_.faults().close_resets)) {
@@ -115,8 +128,10 @@ std::string SimConnection::take(SimSide side, std::size_t count) {
 void SimConnection::acknowledge(SimSide side, std::size_t count) {
   const SimSide writer = other_side(side);
   if (count == 0 || at(writer).broken) return;
-  network_.after(draw_delay(side), [self = shared_from_this(), writer, epoch = at(writer).epoch,
-                                    count] { self->acknowledged(writer, epoch, count); });
+  network_.topology().carry(address(side), address(writer), 0, network_.now() + draw_delay(side),
+                            [self = shared_from_this(), writer, epoch = at(writer).epoch, count] {
+                              self->acknowledged(writer, epoch, count);
+                            });
 }
 
 void SimConnection::acknowledged(SimSide writer, std::uint32_t epoch, std::size_t count) {
@@ -173,11 +188,48 @@ void SimConnection::abandon(SimSide side) {
   ++read.epoch;
   const bool loses = network_.chance(network_.faults().reset_loses);
   network_.note(name(side, "server resets", "peer resets"), number_, loses ? 1 : 0);
-  const Instant arrival = loses ? network_.now() + draw_delay(side) : next_arrival(side);
-  if (loses) ++own.epoch;
-  network_.at(arrival, [self = shared_from_this(), side, loses] {
-    self->see_break(other_side(side), loses);
-  });
+  if (loses) {
+    ++own.epoch;
+    own.arrival = network_.now();
+  }
+  travel(side, 0,
+         [self = shared_from_this(), side, loses] { self->see_break(other_side(side), loses); });
+}
+
+void SimConnection::vanish(SimSide side) {
+  Side& own = at(side);
+  if (own.closed) return;
+  network_.note(name(side, "server vanishes", "peer vanishes"), number_, 0);
+  network_.close_descriptor(number_, side == SimSide::server);
+  if (side == SimSide::server) link_state = SimLink::closed;
+  own.closed = own.vanished = true;
+  own.end = nullptr;
+  own.waiting.clear();
+  own.finish_sent = true;  // it never comes
+  // Bytes that the other side has sent and got no acknowledgement for are sent again.
+  own.unanswered = from(side).outstanding > 0;
+  from(side).arrived.clear();
+  cancel_break_if_over();
+}
+
+void SimConnection::answer_after_vanishing(SimSide side) {
+  if (at(side).vanished && at(side).unanswered) (void)meets_vanished(side);
+}
+
+// True: `side` has vanished. It answers once, if its host is on.
+bool SimConnection::meets_vanished(SimSide side) {
+  Side& own = at(side);
+  if (!own.vanished) return false;
+  own.unanswered = true;
+  if (network_.topology().is_off(address(side)) || own.broken) return true;
+  own.broken = true;
+  abandon(side);
+  return true;
+}
+
+bool SimConnection::is_over() const noexcept {
+  return (at(SimSide::server).closed || at(SimSide::server).broken) &&
+         (at(SimSide::peer).closed || at(SimSide::peer).broken);
 }
 
 void SimConnection::break_both() {
@@ -223,6 +275,10 @@ PeerEndpoint SimConnection::peer(bool is_v6) const {
     peer.family = PeerEndpoint::Family::v6;
   } else {
     peer.address = {192, 0, 2, host};
+    if (const SimAddress from = address(SimSide::peer); from != 0) {
+      peer.address = {198, 18, static_cast<std::uint8_t>(from / 256 % 256),
+                      static_cast<std::uint8_t>(from % 256)};
+    }
     peer.family = PeerEndpoint::Family::v4;
   }
   return peer;

@@ -18,6 +18,7 @@
 //                 (faults.close_resets)
 //   reset()       broken(), behind the bytes in flight or overtaking them (faults.reset_loses)
 //   break_both()  both sides see broken() at once; bytes in flight are lost
+//   vanish()      nothing; later segments are answered with a reset once its host is back
 #pragma once
 
 #include <array>
@@ -29,6 +30,7 @@
 #include "katana/base/text/bytes.hpp"
 #include "katana/net/engine/engine.hpp"
 #include "katana/net/engine/sim/sim_network.hpp"
+#include "katana/net/engine/sim/sim_topology.hpp"
 
 namespace katana::engine {
 
@@ -67,6 +69,11 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
 
   // ---- handshake -----------------------------------------------------------------------------
 
+  // The client's side asks a port of a host. The handshake arrives after a delay.
+  void request(SimAddress from, SimAddress to, std::uint16_t port);
+  SimAddress address(SimSide side) const noexcept {
+    return addresses_[static_cast<std::size_t>(side)];
+  }
   // The server's side answered. The client may write after a delay; the server sees established()
   // after two.
   void establish();
@@ -86,6 +93,12 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   void close(SimSide side);
   void reset(SimSide side);
   void break_both();
+  // The side loses its power: it sends and notices nothing more.
+  void vanish(SimSide side);
+  // Its host is back: it resets a connection on which the other side has sent meanwhile.
+  void answer_after_vanishing(SimSide side);
+  // Neither side waits for the other any more.
+  bool is_over() const noexcept;
 
   // ---- state that each side sees
   // -----------------------------------------------------------------
@@ -116,8 +129,10 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   // A side, and the stream that it writes.
   struct Side {
     SimEnd* end = nullptr;
-    bool closed = false;  // alone: it takes and sends nothing more
-    bool broken = false;  // by the other side or the network, and visible here
+    bool closed = false;      // alone: it takes and sends nothing more
+    bool broken = false;      // by the other side or the network, and visible here
+    bool vanished = false;    // with the power of its host
+    bool unanswered = false;  // something arrived for it since
 
     std::size_t window = 0;
     std::string waiting;
@@ -137,17 +152,20 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   const Side& from(SimSide side) const noexcept { return at(other_side(side)); }
 
   Duration draw_delay(SimSide writer);
-  Instant next_arrival(SimSide writer);
+  // Runs `action` at the other side, in the order of the stream.
+  void travel(SimSide writer, std::size_t bytes, SimNetwork::Action action);
   void pump(SimSide writer);
   void arrive(SimSide writer, std::uint32_t epoch, Bytes bytes);
   void acknowledged(SimSide writer, std::uint32_t epoch, std::size_t count);
   void see_break(SimSide side, bool loses);
   void abandon(SimSide side);
+  bool meets_vanished(SimSide side);
   void notify(SimSide side);
   void cancel_break_if_over();
 
   SimNetwork& network_;
   std::uint64_t number_;
+  std::array<SimAddress, 2> addresses_{};
   bool opened_ = false;
   bool established_ = false;
   bool defer_over_ = false;

@@ -33,8 +33,8 @@ namespace katana::engine {
 template <class S>
 class SimEngine final : public SimKernel {
  public:
-  SimEngine(const Options& options, S& sink, SimNetwork& network)
-      : SimKernel(options, network), sink_(sink) {
+  SimEngine(const Options& options, S& sink, SimNetwork& network, SimAddress address = 0)
+      : SimKernel(options, network, address), sink_(sink) {
     static_assert(Sink<S>);
   }
 

@@ -35,11 +35,12 @@ bool is_numeric(const std::string& address) {
 
 }  // namespace
 
-SimKernel::SimKernel(const Options& options, SimNetwork& network)
+SimKernel::SimKernel(const Options& options, SimNetwork& network, SimAddress address)
     : options_(options),
       network_(network),
+      address_(address),
       now_(network.now()),
-      wall_clock_s_(network.wall_clock_s()) {
+      wall_clock_s_(network.wall_clock_s(address)) {
   KATANA_REQUIRE(options.links_max > 0 && options.receive_bytes_max > 0);
   network_.attach(*this);
 }
@@ -338,10 +339,7 @@ Result<Link> SimKernel::connect(const ConnectOptions& options) {
   slot.outgoing = std::make_unique<Outgoing>(*this, link);
   connection->attach(SimSide::peer, slot.outgoing.get());
   network_.note("connect", connection->number(), options.port);
-  network_.after(microseconds(network_.draw(faults.to_server_us)),
-                 [&network = network_, connection, port = options.port] {
-                   network.handshake(connection, port);
-                 });
+  connection->request(address_, host_of(options.address), options.port);
   return link;
 }
 
@@ -368,7 +366,7 @@ Result<Listener> SimKernel::listen(const ListenOptions& options) {
         fmt::format("listen on {}:{}: not a numeric address; use one as in 127.0.0.1 or ::1",
                     options.address, options.port));
   }
-  if (options.must_be_free && options.port != 0 && network_.listens_on(options.port)) {
+  if (options.must_be_free && options.port != 0 && network_.listens_on(options.port, address_)) {
     return fail(Code::already_exists,
                 fmt::format("listen on {}:{}: Address already in use; choose another port",
                             options.address, options.port));

@@ -71,7 +71,7 @@ class SimKernel : public SimHost, private SimEnd {
   // The port of a listener in the simulated network.
   std::uint16_t port(Listener listener) const { return listeners_[listener].port; }
   int socket(Listener) const { return -1; }  // there is no descriptor
-  // Ignores the address: the network knows hosts by their ports.
+  // An address of address_text() is that of its host; every other one that of host 0.
   Result<Link> connect(const ConnectOptions& options);
   // Returns a number of the network, not a descriptor.
   int detach(Link link);
@@ -115,9 +115,10 @@ class SimKernel : public SimHost, private SimEnd {
   void on_handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) override;
   void take_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) override;
   bool has_work() const override;
+  SimAddress address() const override { return address_; }
 
  protected:
-  SimKernel(const Options& options, SimNetwork& network);
+  SimKernel(const Options& options, SimNetwork& network, SimAddress address);
   ~SimKernel();
 
  private:
@@ -235,6 +236,7 @@ class SimKernel : public SimHost, private SimEnd {
 
   Options options_;
   SimNetwork& network_;
+  const SimAddress address_;
   SimCounters counters_;
   Instant now_;
   std::int64_t wall_clock_s_;

@@ -21,6 +21,9 @@ constexpr std::int64_t wall_clock_start_s = 1'767'225'600;
 // No process has so many descriptors.
 constexpr int simulated_first = 1 << 30;
 
+// The interval after which a client repeats a handshake without an answer.
+constexpr Duration unanswered_retry = seconds(1);
+
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 
 std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
@@ -35,10 +38,20 @@ std::int64_t since_start_us(Instant at) { return (at - start).ns / 1'000; }
 }  // namespace
 
 SimNetwork::SimNetwork(std::uint64_t seed, const SimFaults& faults, std::size_t trace_lines_max)
-    : seed_(seed), faults_(faults), random_(seed), now_(start), trace_lines_max_(trace_lines_max) {}
+    : seed_(seed),
+      faults_(faults),
+      random_(seed),
+      now_(start),
+      topology_(*this),
+      trace_lines_max_(trace_lines_max) {}
 
 std::int64_t SimNetwork::wall_clock_s() const noexcept {
   return wall_clock_start_s + (now_ - start).ns / 1'000'000'000;
+}
+
+std::int64_t SimNetwork::wall_clock_s(SimAddress host) const {
+  const Duration skew = topology_.clock_skew(host);
+  return wall_clock_start_s + (now_ - start + skew).ns / 1'000'000'000;
 }
 
 SimNetwork::EventKey SimNetwork::at(Instant when, Action action) {
@@ -72,22 +85,26 @@ bool SimNetwork::has_work() const {
   return std::ranges::any_of(hosts_, [](const SimHost* host) { return host->has_work(); });
 }
 
-bool SimNetwork::listens_on(std::uint16_t port) const {
-  return std::ranges::any_of(hosts_,
-                             [port](const SimHost* host) { return host->listens_on(port); });
+bool SimNetwork::listens_on(std::uint16_t port, SimAddress address) const {
+  return std::ranges::any_of(hosts_, [port, address](const SimHost* host) {
+    return host->address() == address && host->listens_on(port);
+  });
 }
 
 std::uint16_t SimNetwork::free_port() {
   do {
     last_port_ = last_port_ == UINT16_MAX ? 40'000 : static_cast<std::uint16_t>(last_port_ + 1);
-  } while (listens_on(last_port_));
+  } while (std::ranges::any_of(
+      hosts_, [this](const SimHost* host) { return host->listens_on(last_port_); }));
   return last_port_;
 }
 
 SimHost* SimNetwork::host_for(SimConnection& connection, std::uint16_t port) {
   std::vector<SimHost*> listening;
-  std::ranges::copy_if(hosts_, std::back_inserter(listening),
-                       [port](const SimHost* host) { return host->listens_on(port); });
+  const SimAddress address = connection.address(SimSide::server);
+  std::ranges::copy_if(hosts_, std::back_inserter(listening), [port, address](const SimHost* host) {
+    return host->address() == address && host->listens_on(port);
+  });
   if (!listening.empty()) return listening[random_.below(listening.size())];
   connection.link_state = SimLink::closed;
   connection.reset(SimSide::server);
@@ -96,6 +113,10 @@ SimHost* SimNetwork::host_for(SimConnection& connection, std::uint16_t port) {
 
 void SimNetwork::handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) {
   if (connection->broken(SimSide::server)) return;  // the client gave up meanwhile
+  if (topology_.is_off(connection->address(SimSide::server))) {
+    after(unanswered_retry, [this, connection, port] { handshake(connection, port); });
+    return;
+  }
   if (SimHost* const host = host_for(*connection, port)) host->on_handshake(connection, port);
 }
 

@@ -24,6 +24,7 @@
 #include "katana/base/values/random.hpp"
 #include "katana/net/engine/engine.hpp"
 #include "katana/net/engine/sim/sim_faults.hpp"
+#include "katana/net/engine/sim/sim_topology.hpp"
 
 namespace katana::engine {
 
@@ -41,6 +42,8 @@ class SimHost {
   virtual void take_over(const std::shared_ptr<SimConnection>& connection, std::uint16_t port) = 0;
   // Whether work waits for the next turn, however little time passes.
   virtual bool has_work() const = 0;
+  // Where it listens: a port of one host is not that of another.
+  virtual SimAddress address() const { return 0; }
 
  protected:
   ~SimHost() = default;
@@ -76,6 +79,8 @@ class SimNetwork {
   Instant now() const noexcept { return now_; }  // virtual time; moves by run_next() alone
   // Unix time: 2026-01-01T00:00:00Z at the first moment of the simulation.
   std::int64_t wall_clock_s() const noexcept;
+  // The same by the clock of a host; see SimTopology::set_clock_skew().
+  std::int64_t wall_clock_s(SimAddress host) const;
 
   // Runs at the end of `delay`.
   EventKey after(Duration delay, Action action) { return at(now_ + delay, std::move(action)); }
@@ -105,8 +110,11 @@ class SimNetwork {
 
   void attach(SimHost& host) { hosts_.push_back(&host); }
   void detach(SimHost& host) { std::erase(hosts_, &host); }
-  bool listens_on(std::uint16_t port) const;  // on any host
-  // Returns a port without a listener.
+  bool listens_on(std::uint16_t port, SimAddress address = 0) const;
+  // The hosts with numbers, and the paths between them.
+  SimTopology& topology() noexcept { return topology_; }
+  const SimTopology& topology() const noexcept { return topology_; }
+  // Returns a port without a listener, on any host.
   std::uint16_t free_port();
   // Hands a handshake to one of the hosts that listen there; without one it is refused.
   void handshake(const std::shared_ptr<SimConnection>& connection, std::uint16_t port);
@@ -179,6 +187,7 @@ class SimNetwork {
   std::set<EventKey> timers_;  // those of events_ that are timers
   std::uint64_t event_number_ = 0;
 
+  SimTopology topology_;
   std::vector<SimHost*> hosts_;
   std::map<int, Readiness> ready_fds_;
   std::function<Readiness(int fd, Readiness wanted)> ask_ready_;

@@ -8,7 +8,7 @@ SimPeer::~SimPeer() {
   if (connection_) connection_->reset(SimSide::peer);
 }
 
-void SimPeer::connect(std::uint16_t port) {
+void SimPeer::connect(SimAddress from, SimAddress to, std::uint16_t port) {
   KATANA_REQUIRE(!connection_);
   const SimFaults& faults = network_.faults();
   const std::size_t to_peer = window_ != 0 ? window_ : network_.draw(faults.peer_window_bytes);
@@ -16,10 +16,7 @@ void SimPeer::connect(std::uint16_t port) {
       std::make_shared<SimConnection>(network_, to_peer, network_.draw(faults.server_window_bytes));
   connection_->attach(SimSide::peer, this);
   network_.note("peer connects", number(), port);
-  network_.after(microseconds(network_.draw(faults.to_server_us)),
-                 [&network = network_, connection = connection_, port] {
-                   network.handshake(connection, port);
-                 });
+  connection_->request(from, to, port);
 }
 
 void SimPeer::send(Bytes bytes) {

@@ -30,7 +30,9 @@ class SimPeer final : private SimEnd {
   SimPeer& operator=(const SimPeer&) = delete;
 
   // Called once. send() and finish() may follow at once; their effect waits for the handshake.
-  void connect(std::uint16_t port);
+  void connect(std::uint16_t port) { connect(0, 0, port); }
+  // From one host to a port of another.
+  void connect(SimAddress from, SimAddress to, std::uint16_t port);
   // The number of bytes that the server may have sent and this side not read; set before connect().
   // Default: the faults draw it.
   void set_window(std::size_t bytes) { window_ = bytes; }

@@ -26,10 +26,7 @@ Result<int> SimSockets::connect(const ConnectOptions& to) {
       network_, network_.draw(faults.peer_window_bytes), network_.draw(faults.server_window_bytes));
   made->connection->attach(SimSide::peer, made.get());
   network_.note("socket connects", made->connection->number(), to.port);
-  network_.after(microseconds(network_.draw(faults.to_server_us)),
-                 [&network = network_, connection = made->connection, port = to.port] {
-                   network.handshake(connection, port);
-                 });
+  made->connection->request(address_, host_of(to.address), to.port);
   const int number = network_.add_descriptor([this](int socket) { return readiness_of(socket); });
   network_.open_descriptor(made->connection->number(), false);
   sockets_.emplace(number, std::move(made));

@@ -22,12 +22,13 @@ namespace katana::engine {
 
 class SimSockets final : public SocketCalls {
  public:
-  explicit SimSockets(SimNetwork& network) noexcept : network_(network) {}
+  explicit SimSockets(SimNetwork& network, SimAddress address = 0) noexcept
+      : network_(network), address_(address) {}
   ~SimSockets();
   SimSockets(const SimSockets&) = delete;
   SimSockets& operator=(const SimSockets&) = delete;
 
-  // Only the port counts: the network has no addresses.
+  // As SimKernel::connect().
   Result<int> connect(const ConnectOptions& to) override;
   int take_error(int socket) noexcept override;
   Moved receive(int socket, char* to, std::size_t room) noexcept override;
@@ -45,6 +46,7 @@ class SimSockets final : public SocketCalls {
   Readiness readiness_of(int socket) const;
 
   SimNetwork& network_;
+  const SimAddress address_;
   std::map<int, std::unique_ptr<Socket>> sockets_;
 };
 

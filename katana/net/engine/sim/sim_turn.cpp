@@ -33,7 +33,7 @@ void SimKernel::turn(Duration wait_max) {
   wait(wait_max, spurious);
   woken_.store(false, std::memory_order_release);
   now_ = network_.now();
-  wall_clock_s_ = network_.wall_clock_s();
+  wall_clock_s_ = network_.wall_clock_s(address_);
   network_.note("on_turn", 0, spurious ? 1 : 0);
   sink_turn(now_);
   if (spurious) {

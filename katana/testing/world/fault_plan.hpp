@@ -1,0 +1,80 @@
+// FaultBounds, PlannedFault: faults that a world draws from its seed, within bounds of the test.
+//
+// Owns       values.
+// Thread     any.
+// Allocates  as strings and vectors do.
+// Fails      never.
+// Invariant  the same seed, bounds and nodes give the same plan. A fault does not depend on those
+//            before it, so that the search for a smaller failing case can leave out any of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "katana/base/values/instant.hpp"
+#include "katana/testing/world/node_files.hpp"
+
+namespace katana::testing {
+
+// How many faults of each kind a world may have, from none to so many, and how large they are.
+struct FaultBounds {
+  Duration within = seconds(5);         // they begin between now and then
+  std::vector<std::string> nodes = {};  // that crash, and whose clocks jump; empty: all
+  std::vector<std::string> hosts = {};  // whose paths are disturbed; empty: all nodes and clients
+
+  unsigned kills_max = 0;          // a crash of a process, or a loss of power
+  unsigned kills_at_call_max = 0;  // at a call of the database
+  std::uint64_t calls_max = 100;   // the latest call, counted from the begin of the fault
+  unsigned stops_max = 0;          // a restart with a drain
+  Duration down_max = seconds(1);  // a node starts again after at most so long
+  unsigned partitions_max = 0;     // in one direction or in both
+  Duration partition_max = seconds(1);
+  unsigned slow_links_max = 0;  // more latency in one direction, and perhaps losses
+  Duration slow_link_max = seconds(1);
+  Duration latency_max = milliseconds(200);
+  unsigned resets_max = 0;       // of all connections between two hosts
+  unsigned clock_jumps_max = 0;  // of a node's wall clock, ahead or back
+  Duration clock_jump_max = seconds(60);
+};
+
+enum class FaultKind : std::uint8_t {
+  kill,
+  kill_at_call,
+  stop,
+  partition,
+  slow_link,
+  reset,
+  clock_jump,
+};
+inline constexpr std::size_t fault_kinds = 7;
+const char* fault_name(FaultKind kind) noexcept;
+
+struct PlannedFault {
+  std::string key;  // "f3"
+  FaultKind kind = FaultKind::kill;
+  Duration at = {};     // from the start of the plan
+  Duration lasts = {};  // of an outage, a partition, a slow link
+  std::string from;     // a node, or one end of a path
+  std::string to;       // the other end
+  bool both_ways = false;
+  Crash how = Crash::process;
+  std::uint64_t call = 0;    // of kill_at_call
+  unsigned turns_later = 0;  // of kill_at_call
+  Duration latency = {};     // of slow_link
+  std::uint32_t loss = 0;    // of slow_link, in 1/1024
+  Duration jump = {};        // of clock_jump
+
+  // "f3: partition api -> store for 420 ms"
+  std::string describe() const;
+};
+
+// `nodes` and `hosts`: the names that bounds without any mean. Keys go on from `first_number`.
+std::vector<PlannedFault> plan_faults(std::uint64_t seed, const FaultBounds& bounds,
+                                      const std::vector<std::string>& nodes,
+                                      const std::vector<std::string>& hosts,
+                                      std::size_t first_number);
+
+}  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0
