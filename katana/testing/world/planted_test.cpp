@@ -235,7 +235,7 @@ class PlantedBug : public ::testing::TestWithParam<PlantedKind> {};
 TEST_P(PlantedBug, is_found_and_the_mended_program_holds) {
   const PlantedKind& kind = GetParam();
   const Simulated found = simulate(
-      {.seeds = kind.seeds, .twice_every = 0, .shrink_runs_max = 60, .reads_environment = false},
+      {.seeds = kind.seeds, .twice_every = 0, .shrink_runs_max = 30, .reads_environment = false},
       kind.with_bug);
   ASSERT_FALSE(found.holds) << found;
   EXPECT_NE(found.finding->property, "exception") << found;
@@ -243,7 +243,7 @@ TEST_P(PlantedBug, is_found_and_the_mended_program_holds) {
   RecordProperty("seed", std::to_string(found.finding->seed));
   RecordProperty("events", std::to_string(found.finding->events));
   // KATANA_SEEDS runs more.
-  const Simulated mended = simulate({.seeds = 3, .shrink_runs_max = 0}, kind.mended);
+  const Simulated mended = simulate({.seeds = 2, .twice_every = 0, .shrink_runs_max = 0}, kind.mended);
   EXPECT_TRUE(mended.holds) << mended;
 }
 
