@@ -28,6 +28,7 @@
 #include "katana_tool/profile_command.hpp"
 #include "katana_tool/program_command.hpp"
 #include "katana_tool/queue_command.hpp"
+#include "katana_tool/simulate_command.hpp"
 #include "katana_tool/sql_command.hpp"
 #include "katana_tool/stack_command.hpp"
 #include "katana_tool/top_command.hpp"
@@ -104,6 +105,7 @@ int main(int count, char** arguments) {
   add_crash_command(app, chosen);
   add_profile_command(app, chosen);
   add_password_command(app, chosen);
+  add_simulate_command(app, chosen);
   CLI::App* parsed = &app;
   if (const char* const alone = subcommand_of(arguments[0])) {
     parsed = app.get_subcommand(alone);
