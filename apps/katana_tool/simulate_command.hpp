@@ -4,8 +4,8 @@
 // Owns       its processes, and the folder of their outputs.
 // Thread     one.
 // Allocates  freely.
-// Fails      status 1 for a finding, a program that failed otherwise or that has no world, and for
-//            a program that cannot be run; status 2 for a wrong flag.
+// Fails      status 1 for a finding, and for a program that fails otherwise, that has no world or
+//            that cannot be run. Status 2 for a wrong flag.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-"""`katana simulate`: seeds shared out to processes, their reports added up, findings and failures. A script plays the test program."""
+"""`katana simulate`: seeds for each process, the sum of their reports, findings. A script plays the test program."""
 import re
 import stat
 import subprocess

@@ -243,7 +243,8 @@ TEST_P(PlantedBug, is_found_and_the_mended_program_holds) {
   RecordProperty("seed", std::to_string(found.finding->seed));
   RecordProperty("events", std::to_string(found.finding->events));
   // KATANA_SEEDS runs more.
-  const Simulated mended = simulate({.seeds = 2, .twice_every = 0, .shrink_runs_max = 0}, kind.mended);
+  const Simulated mended =
+      simulate({.seeds = 2, .twice_every = 0, .shrink_runs_max = 0}, kind.mended);
   EXPECT_TRUE(mended.holds) << mended;
 }
 

@@ -111,7 +111,7 @@ class World {
   // ---- the network between two hosts: nodes, clients, or "outside", where upstreams are
 
   void set_path(std::string_view from, std::string_view to, const engine::SimPath& path);
-  // Nothing arrives from `from` at `to`, until heal(). What is sent arrives after that.
+  // Nothing arrives from `from` at `to`, until heal(). Bytes that are sent arrive after that.
   void block(std::string_view from, std::string_view to);
   // Both ways.
   void partition(std::string_view one, std::string_view other);
