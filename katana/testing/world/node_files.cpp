@@ -3,7 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "katana/base/values/timestamp.hpp"
 #include "katana/stores/database/sqlite/memory_folder.hpp"
+#include "katana/testing/disk/simulated_disk.hpp"
 
 namespace katana::testing {
 namespace {
@@ -25,7 +27,29 @@ class MemoryFiles final : public NodeFiles {
   std::optional<database::sqlite::MemoryFolder> folder_;  // none: the node has no database
 };
 
+class DiskFiles final : public NodeFiles {
+ public:
+  explicit DiskFiles(DiskOptions options) : disk_(std::move(options)) {}
+  Result<void> prepare(database::sqlite::Options& options) override {
+    if (disk_.is_down()) disk_.restart();
+    options.path = "node.db";
+    options.vfs = disk_.vfs();
+    return {};
+  }
+  void crash(Crash how) override { how == Crash::power ? disk_.crash() : disk_.end_process(); }
+
+ private:
+  SimulatedDisk disk_;
+};
+
 }  // namespace
+
+std::unique_ptr<NodeFiles> make_disk_files(DiskOptions options) {
+  if (!options.unix_time_ms) {
+    options.unix_time_ms = [] { return current_time().time_since_epoch().count() / 1'000; };
+  }
+  return std::make_unique<DiskFiles>(std::move(options));
+}
 
 std::unique_ptr<NodeFiles> make_memory_files() { return std::make_unique<MemoryFiles>(); }
 

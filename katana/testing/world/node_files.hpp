@@ -13,6 +13,7 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/stores/database/sqlite/options.hpp"
+#include "katana/testing/disk/disk_options.hpp"
 
 namespace katana::testing {
 
@@ -38,6 +39,10 @@ class NodeFiles {
   NodeFiles() = default;
 };
 
+// A SimulatedDisk of the node's own: the default. At Crash::power it loses or tears what was not
+// synced, as `options.seed` draws it. SQLite's 'now' is the node's time, unless the options have
+// another.
+std::unique_ptr<NodeFiles> make_disk_files(DiskOptions options);
 // A file in memory (/dev/shm). Nothing that was committed is lost, also by Crash::power.
 std::unique_ptr<NodeFiles> make_memory_files();
 

@@ -41,7 +41,7 @@ struct NodeOptions {
   std::function<Result<void>(registry::Registry&)> services = {};
   // Opens the database in place of SQLite on `files`, as FakePostgres needs it.
   std::function<Result<database::Database>(const app::DatabaseSettings&)> database = {};
-  // Null: files in memory.
+  // Null: make_disk_files() with a seed of the world's and the node's.
   std::shared_ptr<NodeFiles> files = {};
   // Each call of the database takes a time in these bounds, drawn by the seed.
   Duration database_delay_min = {};

@@ -22,7 +22,9 @@ WorldNode::WorldNode(World& world, std::string name, std::uint32_t address, Make
       address_(address),
       make_(std::move(make)),
       options_(std::move(options)) {
-  if (options_.files == nullptr) options_.files = make_memory_files();
+  if (options_.files == nullptr) {
+    options_.files = make_disk_files({.seed = world.seed() * 64 + address});
+  }
   if (options_.database_delay_max > Duration{}) {
     database_faults_.delay_between(options_.database_delay_min, options_.database_delay_max,
                                    world.seed() * 64 + address);
