@@ -89,14 +89,13 @@ def jaeger():
     if not JAEGER:
         yield None
         return
-    ports = {name: free_port() for name in ("otlp", "grpc", "query", "query_grpc", "admin", "agent", "collector",
+    ports = {name: free_port() for name in ("otlp", "grpc", "query", "query_grpc", "admin", "collector",
                                             "collector_grpc")}
     command = [JAEGER, f"--collector.otlp.http.host-port=127.0.0.1:{ports['otlp']}",
                f"--collector.otlp.grpc.host-port=127.0.0.1:{ports['grpc']}",
                f"--query.http-server.host-port=127.0.0.1:{ports['query']}",
                f"--query.grpc-server.host-port=127.0.0.1:{ports['query_grpc']}",
                f"--admin.http.host-port=127.0.0.1:{ports['admin']}",
-               f"--http-server.host-port=127.0.0.1:{ports['agent']}",
                f"--collector.http-server.host-port=127.0.0.1:{ports['collector']}",
                f"--collector.grpc-server.host-port=127.0.0.1:{ports['collector_grpc']}"]
     with running(command, ports["otlp"], ports["query"]):
@@ -190,8 +189,9 @@ def shown_by_jaeger(port, trace):
 
     spans = wait_until(read, "Jaeger does not show the trace")
     names = {span["spanID"]: span["operationName"] for span in spans}
-    parents = {span["operationName"]: next((names[each["spanID"]] for each in span["references"]
-                                            if each["refType"] == "CHILD_OF"), None) for span in spans}
+    # Jaeger keeps one reference to a span: the link of "process" to its parent, which is FOLLOWS_FROM.
+    parents = {span["operationName"]: next((names[each["spanID"]] for each in span["references"]), None)
+               for span in spans}
     assert parents == TREE
 
 
