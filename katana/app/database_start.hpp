@@ -35,7 +35,7 @@ namespace katana::app {
 struct DatabaseStartOptions {
   // One attempt. With a wait_max above 0 it runs on the thread of the DatabaseStart.
   std::function<Result<database::Database>(const database::Opening&)> open = {};
-  // Of each Opening.
+  // For each Opening.
   std::function<void(std::span<const database::Migration>)> on_migrated = {};
   Duration wait_max = {};                    // for the database to come; 0: it has to be there
   Duration timeout = {};                     // of its calls that are given none

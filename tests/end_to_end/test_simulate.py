@@ -73,3 +73,5 @@ def test_a_program_without_a_world_is_an_error_that_says_what_to_name():
     done = simulate("--jobs", 1, "/bin/true")
     assert done.returncode == 1
     assert "calls testing::simulate()" in done.stderr
+
+# SPDX-License-Identifier: Apache-2.0

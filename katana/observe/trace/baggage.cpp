@@ -15,7 +15,7 @@ constexpr bool is_token_character(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          Bytes("!#$%&'*+-.^_`|~").find(c) != Bytes::npos;
 }
-// baggage-octet: printable ASCII without space, '"', ',', ';' and '\\'.
+// A character of a value: printable ASCII without space, '"', ',', ';' and '\\'.
 constexpr bool is_baggage_character(char c) noexcept {
   return c > ' ' && c <= '~' && Bytes("\",;\\").find(c) == Bytes::npos;
 }

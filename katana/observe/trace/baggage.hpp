@@ -50,8 +50,8 @@ class Baggage {
 // Whether `key` may be one of Baggage: a token (RFC 9110 §5.6.2).
 bool is_baggage_key(Bytes key) noexcept;
 
-// The decoded value of `key` in the text of a Baggage, as UTF-8; none: it has no such key. Of
-// several members with the key the last one counts.
+// The decoded value of `key` in the text of a Baggage, as UTF-8; none: it has no such key. The last
+// one of several members with the key counts.
 std::optional<std::string> find_in_baggage(Bytes baggage, Bytes key);
 
 }  // namespace katana::trace

@@ -1,4 +1,4 @@
-"""What telemetry adds to a request: KATANA beside axum with tracing-opentelemetry and Go with its SDK.
+"""Measure what telemetry adds to a request: KATANA beside axum with tracing-opentelemetry and Go with its SDK.
 
     telemetry_cost.py [--by cpu|instructions] [--build build/release] [--rivals FOLDER] [--connections 16]
                       [--rounds 500 2500] [--pairs 5] [--markdown FILE]
@@ -8,14 +8,14 @@ Each server answers GET /health on keep-alive connections. Variants:
     1 %     a span for one request of a hundred
     all     a span for each request: recorded, encoded and sent
     gzip    the same, compressed
-A thread of this command is the collector. What is measured is of all threads of the server, its exporter too, and of
-all that it sends: after the load the command waits until the last batch has been sent.
-    cpu            CPU time (schedstat) between the short and the long load, divided by the requests. Go is measured, too
-    instructions   under callgrind, for a short and for a long load: no other program changes them. Valgrind cannot run Go
-The variants run in turn (A B C A B C …); the table has the median, and the smallest and the largest figure.
+A thread of this command is the collector. Each figure covers all threads of the server, its exporter too. After the
+load the command waits until the last batch has been sent.
+    cpu            CPU time (schedstat) of the long load, behind the short one, divided by its requests
+    instructions   under callgrind, for a short and for a long load: other programs do not change them. Not of Go, which
+                   Valgrind cannot run.
 
-The second table has the CPU time of an export of the metrics: that of the process during many exports, without a
-request, divided by their number.
+The variants run in turn (A B C A B C …). The table has the median, and the smallest and the largest figure.
+The second table has the CPU time of an export of the metrics. The process makes many exports, without a request.
 
 --rivals is the folder with the programs net_http and axum; without it KATANA is alone. lab/telemetry/rivals has their
 sources: `go build ./net_http`, and `cargo build --release` in axum.
