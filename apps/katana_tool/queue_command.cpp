@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -192,7 +193,7 @@ void add_queue_and_ids(CLI::App* part, QueueFlags& flags, bool wants_ids) {
   part->add_option("QUEUE", flags.queue, "name of the queue")->type_name("QUEUE")->required();
   part->add_option("ID", flags.ids, "ids of jobs, as `katana queue show` lists them")
       ->type_name("ID")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
       ->required(wants_ids);
 }
 

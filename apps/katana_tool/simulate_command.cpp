@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -57,6 +59,7 @@ struct SimulateFlags {
 };
 
 constexpr std::uint64_t part_max = 200;  // seeds of one process
+constexpr std::uint64_t most_seeds = 1'000'000'000'000;
 constexpr int look_interval_ms = 200;
 constexpr std::size_t output_bytes_max = 4'000;  // of a program that failed
 
@@ -192,7 +195,27 @@ class Simulation {
   bool failed_ = false;
 };
 
+// Whether env(1) would find the program.
+bool is_there(const std::string& program) {
+  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string file = std::string(rest.substr(0, end)) + "/" + program;
+    if (::access(file.c_str(), X_OK) == 0) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
 int run(const SimulateFlags& flags) {
+  if (!is_there(flags.program.front())) {
+    return command_line::fail("katana simulate", 2,
+                              fmt::format("there is no program '{}' that can be run: name the path "
+                                          "of a test program, such as ./{}",
+                                          flags.program.front(), flags.program.front()));
+  }
   std::string name = (std::filesystem::temp_directory_path() / "katana_simulate_XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     return command_line::fail("katana simulate", 1, fmt::format("no folder '{}'", name));
@@ -214,7 +237,7 @@ void add_simulate_command(CLI::App& app, std::function<int()>& chosen) {
       "simulate", "Run the worlds of a test program over many seeds, on all cores.");
   auto flags = std::make_shared<SimulateFlags>();
   simulate->add_option("--seeds", flags->seeds, "number of seeds for each call of simulate()")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, most_seeds))
       ->capture_default_str();
   simulate->add_option("--first", flags->first, "the first seed")->capture_default_str();
   simulate->add_option("--minutes", flags->minutes, "end after so many minutes; 0: no limit")

@@ -52,8 +52,9 @@ int main(int argc, char** argv) {
   app.add_option("--connections", options.connections, "connections to the server")
       ->check(CLI::Range(1, 100));
   app.add_option("--seconds", options.seconds, "duration of the measurement")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--rows", options.rows, "ids go from 1 to this")->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 1e6));
+  app.add_option("--rows", options.rows, "ids go from 1 to this")
+      ->check(CLI::Range(1, 1'000'000'000));
   if (const auto status = command_line::parse(app, argc, argv)) return *status;
   const std::uint64_t queries = clients.at(options.client)(options, begin);
   std::printf("{\"queries\":%llu,\"elapsed_s\":%.6f,\"cpu_s\":%.6f}\n",

@@ -69,6 +69,15 @@ def test_a_program_that_fails_otherwise_is_shown_with_its_output():
     assert "exit status 3, without a finding" in done.stdout
 
 
+def test_wrong_words_are_named_with_the_remedy():
+    missing = simulate("--seeds", 5, "no_such_program")
+    assert missing.returncode == 2
+    assert "no program 'no_such_program'" in missing.stderr and "name the path" in missing.stderr
+    none = simulate("--seeds", 0, "/bin/true")
+    assert none.returncode == 2
+    assert "--seeds: expected 1 to 1000000000000, got '0'" in none.stderr
+
+
 def test_a_program_without_a_world_is_an_error_that_says_what_to_name():
     done = simulate("--jobs", 1, "/bin/true")
     assert done.returncode == 1
