@@ -31,6 +31,7 @@ class MigrationTelemetry {
   // `system`: of the attribute db.system.name, such as "sqlite".
   MigrationTelemetry(std::string_view system, log::Logger logger);
 
+  // What one commit has applied, as database::Opening reports it.
   void on_migrated(std::span<const database::Migration> applied);
   // Null: no span is recorded from now on.
   void trace_with(trace::Tracer* tracer);

@@ -17,22 +17,22 @@ namespace katana::testing {
 
 // Events of a disk. Each has a counter.
 enum class DiskPoint : std::uint8_t {
-  open,
-  create,
-  read,
-  write,
-  truncate,
-  sync,
-  folder_sync,
-  remove,
-  power_failure,
-  process_end,
-  page_kept,    // of those that were not synced at a crash
-  page_lost,    // or an older version was left
-  page_torn,    // sectors of several versions
-  page_rotten,  // bytes that nothing wrote
-  size_lost,    // a file that is shorter or longer than it was
-  name_lost,    // a file that was made, and has no name any more; or was removed, and is back
+  open,           // of a file that is there
+  create,         // of a file that was not
+  read,           // of bytes
+  write,          // likewise
+  truncate,       // of a file to a size
+  sync,           // of a file
+  folder_sync,    // of names
+  remove,         // of a name
+  power_failure,  // by crash() or crash_at()
+  process_end,    // by end_process()
+  page_kept,      // of those that were not synced at a crash
+  page_lost,      // or an older version was left
+  page_torn,      // sectors of several versions
+  page_rotten,    // bytes that nothing wrote
+  size_lost,      // a file that is shorter or longer than it was
+  name_lost,      // a file that was made, and has no name any more; or was removed, and is back
   sync_failed,
   pages_dropped,  // by a failed sync: programs read what is on the disk
   read_failed,
@@ -40,7 +40,9 @@ enum class DiskPoint : std::uint8_t {
   full,
   dead_call,  // by a program of before the crash
 };
+// Array size for counts by DiskPoint.
 constexpr std::size_t disk_point_count = static_cast<std::size_t>(DiskPoint::dead_call) + 1;
+// "power_failure", as coverage() has it.
 std::string_view name_of(DiskPoint point) noexcept;
 
 // Errors that a test asks for.
@@ -48,8 +50,9 @@ enum class DiskFault : std::uint8_t { read_error, write_error, sync_error };
 // As the number of failures: until SimulatedDisk::heal().
 inline constexpr std::uint64_t disk_fault_always = UINT64_MAX;
 
+// What a disk is, and which of its operations fail.
 struct DiskOptions {
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  // of crashes and errors
   // The disk writes so many bytes as a whole or not at all: 512 or 4096. 0: the seed draws it at
   // each crash.
   std::size_t sector_bytes = 0;

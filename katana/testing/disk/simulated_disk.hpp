@@ -91,7 +91,7 @@ class SimulatedDisk {
 
   // ---- what happened
 
-  std::uint64_t count(DiskPoint point) const;
+  std::uint64_t count(DiskPoint point) const;  // how often it was reached
   // "sync 12, page_torn 3, …": points that were reached.
   std::string coverage() const;
   Duration delay() const;  // of all operations

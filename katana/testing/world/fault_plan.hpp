@@ -23,47 +23,51 @@ struct FaultBounds {
   std::vector<std::string> nodes = {};  // that crash, and whose clocks jump; empty: all
   std::vector<std::string> hosts = {};  // whose paths are disturbed; empty: all nodes and clients
 
-  unsigned kills_max = 0;          // a crash of a process, or a loss of power
-  unsigned kills_at_call_max = 0;  // at a call of the database
-  std::uint64_t calls_max = 100;   // the latest call, counted from the begin of the fault
-  unsigned stops_max = 0;          // a restart with a drain
-  Duration down_max = seconds(1);  // a node starts again after at most so long
-  unsigned partitions_max = 0;     // in one direction or in both
-  Duration partition_max = seconds(1);
-  unsigned slow_links_max = 0;  // more latency in one direction, and perhaps losses
-  Duration slow_link_max = seconds(1);
-  Duration latency_max = milliseconds(200);
-  unsigned resets_max = 0;       // of all connections between two hosts
-  unsigned clock_jumps_max = 0;  // of a node's wall clock, ahead or back
-  Duration clock_jump_max = seconds(60);
+  unsigned kills_max = 0;                    // a crash of a process, or a loss of power
+  unsigned kills_at_call_max = 0;            // at a call of the database
+  std::uint64_t calls_max = 100;             // the latest call, counted from the begin of the fault
+  unsigned stops_max = 0;                    // a restart with a drain
+  Duration down_max = seconds(1);            // a node starts again after at most so long
+  unsigned partitions_max = 0;               // in one direction or in both
+  Duration partition_max = seconds(1);       // how long one lasts
+  unsigned slow_links_max = 0;               // more latency in one direction, and perhaps losses
+  Duration slow_link_max = seconds(1);       // how long one lasts
+  Duration latency_max = milliseconds(200);  // that it adds to each segment
+  unsigned resets_max = 0;                   // of all connections between two hosts
+  unsigned clock_jumps_max = 0;              // of a node's wall clock, ahead or back
+  Duration clock_jump_max = seconds(60);     // by how much
 };
 
+// The kinds of faults that a plan has.
 enum class FaultKind : std::uint8_t {
-  kill,
-  kill_at_call,
-  stop,
-  partition,
-  slow_link,
-  reset,
-  clock_jump,
+  kill,          // a node ends at a time
+  kill_at_call,  // a node ends at a call of its database
+  stop,          // a node drains, and starts again
+  partition,     // nothing arrives
+  slow_link,     // segments take longer, or are lost
+  reset,         // connections between two hosts end
+  clock_jump,    // the wall clock of a node is wrong from now on
 };
+// Array size for counts by FaultKind.
 inline constexpr std::size_t fault_kinds = 7;
+// "kill at call", for reports.
 const char* fault_name(FaultKind kind) noexcept;
 
+// One fault of a plan.
 struct PlannedFault {
-  std::string key;  // "f3"
-  FaultKind kind = FaultKind::kill;
-  Duration at = {};     // from the start of the plan
-  Duration lasts = {};  // of an outage, a partition, a slow link
-  std::string from;     // a node, or one end of a path
-  std::string to;       // the other end
-  bool both_ways = false;
-  Crash how = Crash::process;
-  std::uint64_t call = 0;    // of kill_at_call
-  unsigned turns_later = 0;  // of kill_at_call
-  Duration latency = {};     // of slow_link
-  std::uint32_t loss = 0;    // of slow_link, in 1/1024
-  Duration jump = {};        // of clock_jump
+  std::string key;                   // "f3"
+  FaultKind kind = FaultKind::kill;  // what happens
+  Duration at = {};                  // from the start of the plan
+  Duration lasts = {};               // of an outage, a partition, a slow link
+  std::string from;                  // a node, or one end of a path
+  std::string to;                    // the other end
+  bool both_ways = false;            // of a partition
+  Crash how = Crash::process;        // of a kill
+  std::uint64_t call = 0;            // of kill_at_call
+  unsigned turns_later = 0;          // of kill_at_call
+  Duration latency = {};             // of slow_link
+  std::uint32_t loss = 0;            // of slow_link, in 1/1024
+  Duration jump = {};                // of clock_jump
 
   // "f3: partition api -> store for 420 ms"
   std::string describe() const;

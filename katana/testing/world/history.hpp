@@ -28,20 +28,21 @@ enum class Outcome : std::uint8_t {
   dropped,  // it was never sent: the search for a smaller failing case left it out
 };
 
+// A request of a client, and what became of it.
 struct Operation {
-  std::string client;      // "ada"
-  std::size_t number = 0;  // of the client, from 1
-  std::string node;        // the name that the client asked: "api"
-  std::string method;      // "POST"
-  std::string target;      // "/bookings"
-  std::string content;     // of the request
-  TestReply::Fields fields = {};
-  Instant invoked = {};   // virtual time
-  Instant returned = {};  // when it was over
-  Outcome outcome = Outcome::pending;
-  unsigned status = 0;     // 0: no reply
-  std::string reply = {};  // body of the reply
-  std::string why = {};    // the reason for refused and unknown
+  std::string client;                  // "ada"
+  std::size_t number = 0;              // of the client, from 1
+  std::string node;                    // the name that the client asked: "api"
+  std::string method;                  // "POST"
+  std::string target;                  // "/bookings"
+  std::string content;                 // of the request
+  TestReply::Fields fields = {};       // of the request
+  Instant invoked = {};                // virtual time
+  Instant returned = {};               // when it was over
+  Outcome outcome = Outcome::pending;  // as the client knows it
+  unsigned status = 0;                 // 0: no reply
+  std::string reply = {};              // body of the reply
+  std::string why = {};                // the reason for refused and unknown
 
   // "ada#3"
   std::string key() const { return client + "#" + std::to_string(number); }

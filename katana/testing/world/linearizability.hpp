@@ -39,20 +39,22 @@ namespace katana::testing {
 
 // The base of each model's Call.
 struct LinearCall {
-  Instant invoked = {};
+  Instant invoked = {};   // when it began
   Instant returned = {};  // of an open call: ignored
   bool is_open = false;   // its outcome is unknown
   std::string text = {};  // for the report, such as "ada#3 write 7"
 };
 
+// The result of a search for an order.
 struct Linearized {
-  bool holds = false;
+  bool holds = false;      // an order was found
   bool gave_up = false;    // neither: the search had too many states
   std::size_t states = 0;  // that were visited
   // The longest order that was found, and the calls that fit nowhere behind it.
   std::vector<std::string> order = {};
   std::vector<std::string> left = {};
 
+  // For the report of a failure: the order, and what did not fit.
   std::string describe() const;
 };
 
@@ -167,20 +169,28 @@ Linearized linearizable(const Model& model, const std::vector<typename Model::Ca
 
 // A call of a register with a text. The state is the value; nothing: it has none.
 struct RegisterCall : LinearCall {
-  enum class Kind : std::uint8_t { read, write, exchange };
-  Kind kind = Kind::read;
+  // What the call does.
+  enum class Kind : std::uint8_t {
+    read,      // of the value
+    write,     // whatever is there
+    exchange,  // only over `expected`
+  };
+  Kind kind = Kind::read;                    // what it does
   std::string key = {};                      // of a map; see linearizable_map()
   std::optional<std::string> value = {};     // that was read or is to be written; nothing: none
   std::optional<std::string> expected = {};  // of exchange: it writes only over this value
   bool exchanged = true;                     // of exchange: whether it wrote
 };
 
+// The rules of a register with a text.
 struct RegisterModel {
-  using Call = RegisterCall;
-  using State = std::optional<std::string>;
-  State initial_value = {};
+  using Call = RegisterCall;                 // of the history
+  using State = std::optional<std::string>;  // the value; nothing: none
+  State initial_value = {};                  // before the first call
 
+  // The state before the first call.
   State initial() const { return initial_value; }
+  // The state behind `call`; nothing: it cannot be the next one.
   std::optional<State> apply(const State& state, const Call& call) const;
 };
 

@@ -25,6 +25,7 @@
 
 namespace katana::testing {
 
+// How acknowledged_are_kept() knows writes and their effects.
 struct KeptWrites {
   // Whether the operation is a write of this kind. Those that succeeded() count.
   std::function<bool(const Operation&)> write;

@@ -35,9 +35,10 @@
 
 namespace katana::testing {
 
+// Which seeds run, and how.
 struct SimulateOptions {
-  std::uint64_t first_seed = 1;
-  std::uint64_t seeds = 100;
+  std::uint64_t first_seed = 1;  // the others follow it
+  std::uint64_t seeds = 100;     // so many
   // Every so many seeds one runs twice, and both runs must be the same. 0: none.
   std::uint64_t twice_every = 20;
   // The most runs in search of a smaller failing case. 0: the first one is reported.
@@ -49,24 +50,26 @@ struct SimulateOptions {
 
 // A seed in which something does not hold.
 struct Finding {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;         // of the world
   std::string property;           // "no seat is sold twice"
   std::string text;               // what is wrong
   std::vector<std::string> drop;  // faults, requests and clients that the failure does not need
   std::size_t events = 0;         // requests and faults that are left
   unsigned runs = 0;              // of the search for a smaller case
-  std::string timeline;
-  std::string repeat;  // "KATANA_SEED=7 KATANA_DROP=f2 build/booking_test"
+  std::string timeline;           // of the smallest case
+  std::string repeat;             // "KATANA_SEED=7 KATANA_DROP=f2 build/booking_test"
 };
 
+// The result of simulate().
 struct Simulated {
-  bool holds = true;
+  bool holds = true;                                   // no seed failed
   std::uint64_t seeds = 0;                             // that were run
   std::uint64_t operations = 0;                        // of all their clients
   std::uint64_t unknown = 0;                           // operations with an unknown outcome
   std::array<std::uint64_t, fault_kinds> faults = {};  // by FaultKind
-  std::optional<Finding> finding = {};
+  std::optional<Finding> finding = {};                 // the first seed that failed
 
+  // The finding with its timeline, or the figures of the seeds that held.
   std::string describe() const;
 };
 
@@ -77,6 +80,7 @@ inline std::ostream& operator<<(std::ostream& to, const Simulated& simulated) {
 // Sets up a world, lets it run, and names its properties. finish() is called afterwards.
 using WorldFunction = std::function<void(World&)>;
 
+// Runs `f` with a world of each seed, until one fails.
 Simulated simulate(SimulateOptions options, const WorldFunction& f);
 
 }  // namespace katana::testing

@@ -17,8 +17,9 @@ namespace katana::testing {
 
 class Timeline {
  public:
+  // One event.
   struct Line {
-    Instant at;
+    Instant at;        // virtual time
     std::string who;   // a client, a node, or "world"
     std::string what;  // "POST api/bookings {"seat":1}"
   };

@@ -47,8 +47,13 @@
 
 namespace katana::testing {
 
+namespace detail {
+struct WorldCore;
+}
+
+// What a world is made of.
 struct WorldOptions {
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  // of all that is drawn; simulate() sets it
   // Faults of every kernel and connection: fragments, short writes … The default: none. See Faults.
   engine::SimFaults network = engine::SimFaults::calm();
   // The delay of each segment between two hosts, in microseconds.
@@ -65,6 +70,7 @@ struct WorldOptions {
   std::size_t trace_lines_max = 0;
 };
 
+// A property that did not hold.
 struct WorldFailure {
   std::string property;  // "orders are kept"
   std::string text;      // what is wrong
@@ -110,6 +116,7 @@ class World {
 
   // ---- the network between two hosts: nodes, clients, or "outside", where upstreams are
 
+  // What happens to segments from one to the other, from now on.
   void set_path(std::string_view from, std::string_view to, const engine::SimPath& path);
   // Nothing arrives from `from` at `to`, until heal(). Bytes that are sent arrive after that.
   void block(std::string_view from, std::string_view to);
@@ -123,7 +130,7 @@ class World {
 
   // ---- time
 
-  Instant now() const noexcept;
+  Instant now() const noexcept;       // virtual time
   Duration elapsed() const noexcept;  // since the start of the world
   // Lets time pass, until a failure at most.
   void run(Duration time);
@@ -163,8 +170,8 @@ class World {
 
   // ---- history
 
-  const History& history() const noexcept;
-  const Timeline& timeline() const noexcept;
+  const History& history() const noexcept;    // all requests so far
+  const Timeline& timeline() const noexcept;  // what happened, in order
   // A line of the test's own.
   void note(std::string who, std::string what);
   // Failures and timeline, to be read.
@@ -186,7 +193,8 @@ class World {
   friend class WorldClient;
   friend class WorldDestinations;
   friend class WorldNode;
-  struct Core;
+  friend struct detail::WorldCore;
+  using Core = detail::WorldCore;
 
   std::unique_ptr<Core> core_;
 };

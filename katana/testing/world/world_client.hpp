@@ -28,6 +28,10 @@
 
 namespace katana::testing {
 
+namespace detail {
+struct WorldCore;
+}
+
 class World;
 
 // A request that has been sent. Awaiting it in a script of a client gives the operation when it is
@@ -47,6 +51,7 @@ class WorldCall final {
 
  private:
   friend class World;
+  friend struct detail::WorldCore;
   friend class WorldClient;
   WorldCall(World& world, const Operation& operation) noexcept
       : world_(world), operation_(operation) {}
@@ -61,6 +66,7 @@ class WorldClient {
   WorldClient(const WorldClient&) = delete;
   WorldClient& operator=(const WorldClient&) = delete;
 
+  // As the history has it.
   const std::string& name() const noexcept { return name_; }
 
   // Sends a request to the node of that name. A body has the type application/json, unless `fields`
@@ -90,6 +96,7 @@ class WorldClient {
 
  private:
   friend class World;
+  friend struct detail::WorldCore;
   WorldClient(World& world, std::string name, std::uint32_t address)
       : world_(world), name_(std::move(name)), address_(address) {}
 

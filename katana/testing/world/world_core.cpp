@@ -55,14 +55,14 @@ Result<engine::ConnectOptions> WorldDestinations::find(std::string_view scheme,
 
 std::uint64_t WorldDestinations::draw_seed() noexcept { return world_.core_->loop.draw_seed(); }
 
-WorldNode* World::Core::find_node(std::string_view name) const {
+WorldNode* detail::WorldCore::find_node(std::string_view name) const {
   if (const auto other = names.find(name); other != names.end()) name = other->second;
   const auto found =
       std::ranges::find_if(nodes, [name](const auto& each) { return each->name() == name; });
   return found == nodes.end() ? nullptr : found->get();
 }
 
-std::optional<std::uint32_t> World::Core::address_of(std::string_view name) const {
+std::optional<std::uint32_t> detail::WorldCore::address_of(std::string_view name) const {
   if (name == outside) return 0;
   if (const WorldNode* const node = find_node(name)) return node->address();
   for (const auto& each : clients) {
@@ -73,7 +73,7 @@ std::optional<std::uint32_t> World::Core::address_of(std::string_view name) cons
 
 // ---- the core
 
-World::Core::Core(World& of, WorldOptions given)
+detail::WorldCore::WorldCore(World& of, WorldOptions given)
     : world(of),
       options(std::move(given)),
       network(options.seed, with_latency(options), options.trace_lines_max),
@@ -84,7 +84,7 @@ World::Core::Core(World& of, WorldOptions given)
   timeline.begin(started);
 }
 
-World::Core::~Core() {
+detail::WorldCore::~WorldCore() {
   scripts.clear();
   for (Sent& each : sent) each.exchange->on_reply = nullptr;
   sent.clear();
@@ -95,7 +95,7 @@ World::Core::~Core() {
   own.reset();
 }
 
-void World::Core::act(std::function<void()> f) {
+void detail::WorldCore::act(std::function<void()> f) {
   if (in_turn) {
     urgent.push_back(std::move(f));
   } else {
@@ -103,7 +103,7 @@ void World::Core::act(std::function<void()> f) {
   }
 }
 
-void World::Core::run_due_actions() {
+void detail::WorldCore::run_due_actions() {
   while (!urgent.empty()) {
     for (const auto& each : std::exchange(urgent, {})) each();
   }
@@ -114,7 +114,7 @@ void World::Core::run_due_actions() {
 }
 
 // One turn of all reactors, at most until the next action.
-void World::Core::step(Instant end) {
+void detail::WorldCore::step(Instant end) {
   run_due_actions();
   Instant until = std::min(end, next_deadline());
   if (!actions.empty()) until = std::min(until, actions.begin()->first);
@@ -124,7 +124,7 @@ void World::Core::step(Instant end) {
   after_turn();
 }
 
-void World::Core::after_turn() {
+void detail::WorldCore::after_turn() {
   give_up_late();
   over.clear();
   run_due_actions();
@@ -141,7 +141,7 @@ void World::Core::after_turn() {
   check_properties();
 }
 
-void World::Core::check_properties() {
+void detail::WorldCore::check_properties() {
   if (!std::exchange(is_dirty, false) || is_checking || !failures.empty()) return;
   is_checking = true;
   for (const Named& each : always) {
@@ -153,7 +153,7 @@ void World::Core::check_properties() {
   is_checking = false;
 }
 
-bool World::Core::is_idle() const noexcept {
+bool detail::WorldCore::is_idle() const noexcept {
   return sent.empty() && faults_open == 0 && to_start.empty() &&
          std::ranges::all_of(scripts, [](const Running& each) { return each.is_over; });
 }

@@ -1,4 +1,4 @@
-// World::Core: the state of a world, shared by the files that implement it. Not for users.
+// WorldCore: the state of a World, shared by the files that implement it. Not for users.
 //
 // Owns       see World.
 // Thread     one.
@@ -42,38 +42,40 @@ class WorldDestinations final : public net::Destinations {
   const std::unique_ptr<engine::SimSockets> sockets_;
 };
 
-struct World::Core {
+namespace detail {
+
+struct WorldCore {
   // A script of a client, as a coroutine on the world's own reactor.
   struct Running {
     WorldClient& client;
-    Script script;
+    World::Script script;
     std::optional<Task<void>> task = {};
     bool is_over = false;
   };
   // A request in progress.
   struct Sent {
     Operation* operation;
-    std::shared_ptr<detail::ClientExchange> exchange;
-    std::unique_ptr<detail::ClientConnection> connection;
+    std::shared_ptr<ClientExchange> exchange;
+    std::unique_ptr<ClientConnection> connection;
     Instant deadline;
     WorldCall* waiting = nullptr;
   };
   struct Named {
     std::string name;
-    Property property;
+    World::Property property;
   };
   class Wake final : public Message {
    public:
-    explicit Wake(Core& core) noexcept
+    explicit Wake(WorldCore& core) noexcept
         : Message([](Message& self) noexcept { static_cast<Wake&>(self).core_.wake_scripts(); }),
           core_(core) {}
 
    private:
-    Core& core_;
+    WorldCore& core_;
   };
 
-  Core(World& of, WorldOptions given);
-  ~Core();
+  WorldCore(World& of, WorldOptions given);
+  ~WorldCore();
 
   bool is_dropped(const std::string& key) const { return options.drop.contains(key); }
   std::uint32_t next_address() noexcept { return ++last_address; }
@@ -149,6 +151,8 @@ struct World::Core {
   std::vector<Running*> to_start;
   std::list<Running> scripts;
 };
+
+}  // namespace detail
 
 }  // namespace katana::testing
 

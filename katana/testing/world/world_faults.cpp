@@ -74,7 +74,7 @@ void World::faults(const FaultBounds& bounds) {
   }
 }
 
-void World::Core::begin_fault(const PlannedFault& fault) {
+void detail::WorldCore::begin_fault(const PlannedFault& fault) {
   note("fault", fault.describe());
   is_dirty = true;
   const auto over_after = [this](Duration delay, std::function<void()> f) {

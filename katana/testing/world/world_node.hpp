@@ -29,9 +29,14 @@
 
 namespace katana::testing {
 
+namespace detail {
+struct WorldCore;
+}
+
 class World;
 class WorldDestinations;
 
+// How a node begins, and what it is made of.
 struct NodeOptions {
   // "key=value", as with --set. The listeners of a node collide with those of no other node.
   std::vector<std::string> settings = {};
@@ -57,6 +62,7 @@ class WorldNode {
   WorldNode(const WorldNode&) = delete;
   WorldNode& operator=(const WorldNode&) = delete;
 
+  // By which others reach it.
   const std::string& name() const noexcept { return name_; }
   // It serves, or drains.
   bool is_up() const noexcept { return program_ != nullptr; }
@@ -99,6 +105,7 @@ class WorldNode {
 
  private:
   friend class World;
+  friend struct detail::WorldCore;
   friend class WorldDestinations;
 
   WorldNode(World& world, std::string name, std::uint32_t address, Maker make, NodeOptions options);

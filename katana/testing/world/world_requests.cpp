@@ -83,11 +83,12 @@ WorldCall WorldClient::send(std::string_view node, std::string_view method, std:
   return WorldCall(world_, operation);
 }
 
-std::list<World::Core::Sent>::iterator World::Core::find(const Operation& operation) {
+std::list<detail::WorldCore::Sent>::iterator detail::WorldCore::find(const Operation& operation) {
   return std::ranges::find_if(sent, [&](const Sent& each) { return each.operation == &operation; });
 }
 
-void World::Core::begin(Operation& operation, const WorldClient& client, TestReply::Fields fields) {
+void detail::WorldCore::begin(Operation& operation, const WorldClient& client,
+                              TestReply::Fields fields) {
   note(operation.client,
        fmt::format("#{} {} {}{}{}{}", operation.number, operation.method, operation.node,
                    operation.target, operation.content.empty() ? "" : " ",
@@ -121,7 +122,7 @@ void World::Core::begin(Operation& operation, const WorldClient& client, TestRep
 }
 
 // Called within events of the network.
-void World::Core::end(Sent& request) {
+void detail::WorldCore::end(Sent& request) {
   const TestReply& reply = *request.exchange->reply;
   Operation& operation = *request.operation;
   if (reply.problem().empty()) {
@@ -134,7 +135,7 @@ void World::Core::end(Sent& request) {
   }
 }
 
-void World::Core::close(Operation& operation, Outcome outcome, std::string why) {
+void detail::WorldCore::close(Operation& operation, Outcome outcome, std::string why) {
   operation.outcome = outcome;
   operation.why = std::move(why);
   operation.returned = now();
@@ -147,7 +148,7 @@ void World::Core::close(Operation& operation, Outcome outcome, std::string why) 
   wake();
 }
 
-void World::Core::give_up_late() {
+void detail::WorldCore::give_up_late() {
   for (auto each = sent.begin(); each != sent.end();) {
     Sent& request = *each++;
     if (request.deadline > now()) continue;
@@ -160,7 +161,7 @@ void World::Core::give_up_late() {
   }
 }
 
-Instant World::Core::next_deadline() const noexcept {
+Instant detail::WorldCore::next_deadline() const noexcept {
   Instant next = never;
   for (const Sent& each : sent) next = std::min(next, each.deadline);
   return next;
@@ -168,13 +169,13 @@ Instant World::Core::next_deadline() const noexcept {
 
 // ---- scripts
 
-void World::Core::wake() {
+void detail::WorldCore::wake() {
   if (std::exchange(is_waking, true)) return;
   own->post(waker);
 }
 
 // In a turn of the world's own reactor.
-void World::Core::wake_scripts() noexcept {
+void detail::WorldCore::wake_scripts() noexcept {
   is_waking = false;
   for (Running* const each : std::exchange(to_start, {})) start_script(*each);
   while (!resumable.empty()) {
@@ -184,7 +185,7 @@ void World::Core::wake_scripts() noexcept {
   }
 }
 
-void World::Core::start_script(Running& running) {
+void detail::WorldCore::start_script(Running& running) {
   running.task.emplace(running.script(running.client));
   running.task->start();
 }

@@ -110,6 +110,7 @@ class SimNetwork {
 
   void attach(SimHost& host) { hosts_.push_back(&host); }
   void detach(SimHost& host) { std::erase(hosts_, &host); }
+  // Whether an engine of that host listens on the port.
   bool listens_on(std::uint16_t port, SimAddress address = 0) const;
   // The hosts with numbers, and the paths between them.
   SimTopology& topology() noexcept { return topology_; }

@@ -75,6 +75,7 @@ class SimTopology {
 
   // ---- for connections
 
+  // A connection that reset() and power_off() are to find.
   void add(const std::shared_ptr<SimConnection>& connection);
   // Runs `action` when a segment of so many bytes arrives that would arrive at `arrival` without
   // conditions. Returns that time; for a segment that is held back, `arrival`.
