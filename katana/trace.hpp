@@ -3,7 +3,6 @@
 // Links      observe/trace
 #pragma once
 
-#include "katana/observe/trace/baggage.hpp"
 #include "katana/observe/trace/span.hpp"
 #include "katana/observe/trace/trace_parent.hpp"
 #include "katana/observe/trace/trace_state.hpp"
