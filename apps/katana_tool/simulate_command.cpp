@@ -59,7 +59,7 @@ struct SimulateFlags {
 };
 
 constexpr std::uint64_t part_max = 200;  // seeds of one process
-constexpr std::uint64_t most_seeds = 1'000'000'000'000;
+constexpr std::uint64_t most_seeds = 1'000'000'000;
 constexpr int look_interval_ms = 200;
 constexpr std::size_t output_bytes_max = 4'000;  // of a program that failed
 
@@ -236,7 +236,7 @@ void add_simulate_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const simulate = app.add_subcommand(
       "simulate", "Run the worlds of a test program over many seeds, on all cores.");
   auto flags = std::make_shared<SimulateFlags>();
-  simulate->add_option("--seeds", flags->seeds, "number of seeds for each call of simulate()")
+  simulate->add_option("--seeds", flags->seeds, "seeds for each call of simulate()")
       ->check(CLI::Range(std::uint64_t{1}, most_seeds))
       ->capture_default_str();
   simulate->add_option("--first", flags->first, "the first seed")->capture_default_str();

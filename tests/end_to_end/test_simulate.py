@@ -75,7 +75,7 @@ def test_wrong_words_are_named_with_the_remedy():
     assert "no program 'no_such_program'" in missing.stderr and "name the path" in missing.stderr
     none = simulate("--seeds", 0, "/bin/true")
     assert none.returncode == 2
-    assert "--seeds: expected 1 to 1000000000000, got '0'" in none.stderr
+    assert "--seeds: expected 1 to 1000000000, got '0'" in none.stderr
 
 
 def test_a_program_without_a_world_is_an_error_that_says_what_to_name():
