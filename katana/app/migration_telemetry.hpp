@@ -31,7 +31,7 @@ class MigrationTelemetry {
   // `system`: of the attribute db.system.name, such as "sqlite".
   MigrationTelemetry(std::string_view system, log::Logger logger);
 
-  // What one commit has applied, as database::Opening reports it.
+  // Takes the files of one commit, as database::Opening reports them.
   void on_migrated(std::span<const database::Migration> applied);
   // Null: no span is recorded from now on.
   void trace_with(trace::Tracer* tracer);

@@ -50,7 +50,7 @@ enum class DiskFault : std::uint8_t { read_error, write_error, sync_error };
 // As the number of failures: until SimulatedDisk::heal().
 inline constexpr std::uint64_t disk_fault_always = UINT64_MAX;
 
-// What a disk is, and which of its operations fail.
+// The kind of a disk, and which of its operations fail.
 struct DiskOptions {
   std::uint64_t seed = 1;  // of crashes and errors
   // The disk writes so many bytes as a whole or not at all: 512 or 4096. 0: the seed draws it at

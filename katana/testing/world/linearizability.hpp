@@ -169,7 +169,7 @@ Linearized linearizable(const Model& model, const std::vector<typename Model::Ca
 
 // A call of a register with a text. The state is the value; nothing: it has none.
 struct RegisterCall : LinearCall {
-  // What the call does.
+  // The effect of a call.
   enum class Kind : std::uint8_t {
     read,      // of the value
     write,     // whatever is there

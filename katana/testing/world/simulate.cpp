@@ -1,9 +1,9 @@
 #include "katana/testing/world/simulate.hpp"
 
-#include <errno.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>

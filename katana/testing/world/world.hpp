@@ -51,7 +51,7 @@ namespace detail {
 struct WorldCore;
 }
 
-// What a world is made of.
+// Options of a world.
 struct WorldOptions {
   std::uint64_t seed = 1;  // of all that is drawn; simulate() sets it
   // Faults of every kernel and connection: fragments, short writes … The default: none. See Faults.
@@ -116,7 +116,7 @@ class World {
 
   // ---- the network between two hosts: nodes, clients, or "outside", where upstreams are
 
-  // What happens to segments from one to the other, from now on.
+  // Sets the conditions of segments from one to the other, from now on.
   void set_path(std::string_view from, std::string_view to, const engine::SimPath& path);
   // Nothing arrives from `from` at `to`, until heal(). Bytes that are sent arrive after that.
   void block(std::string_view from, std::string_view to);
