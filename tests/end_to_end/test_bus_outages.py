@@ -93,6 +93,15 @@ def tell(app, text):
     assert " 202 " in reply, reply
 
 
+def until_each_hears_the_other(apps, sockets):
+    """A message of a topic reaches only those whose subscription the server has: tell until both have heard."""
+    def heard():
+        tell(apps[0], "from_first")
+        tell(apps[1], "from_second")
+        return "from_first" in sockets[1].text and "from_second" in sockets[0].text
+    until(heard, lambda: [each.text for each in sockets])
+
+
 def ready(app):
     """Return the status of /ready, and its check of the bus."""
     status, text, _ = app.get("/ready")
@@ -119,6 +128,7 @@ def test_clients_that_stay_attached_are_told_everything_of_every_outage(tmp_path
         all_are_ready()
         events = [stack.enter_context(events_of(each)) for each in apps]
         sockets = [stack.enter_context(messages_of(each)) for each in apps]
+        until_each_hears_the_other(apps, sockets)
 
         def all_have(text, of_sockets=sockets):
             for each in events:
