@@ -25,6 +25,7 @@ import program_process
 REMOTE_TRACE = "0af7651916cd43dd8448eb211c80319c"
 REMOTE_SPAN = "b7ad6b7169203331"
 SECONDS_MAX = 30
+SLOW = -1
 
 
 MESSAGES = {"/v1/traces": trace_service_pb2.ExportTraceServiceRequest,
@@ -39,7 +40,7 @@ class Collector(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests, self.plan, self.arrived = [], [], threading.Condition()
-        self.metrics_requests, self.logs_requests = [], []
+        self.metrics_requests, self.logs_requests, self.hurry = [], [], threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def wait_for(self, holds):
@@ -90,6 +91,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             collector.arrived.notify_all()
         if status == 0:                                     # closes in the middle of the reply
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")
+            self.close_connection = True
+            return
+        if status == SLOW:                                  # a byte a second, until it is let go
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+            while not collector.hurry.wait(1):
+                self.wfile.write(b"x")
             self.close_connection = True
             return
         self.send_response(status)
@@ -271,6 +278,38 @@ def test_a_partial_success_is_counted_and_not_repeated(collector, tmp_path):
         collector.wait_for(lambda self: len(self.requests) >= 1)
     assert len(collector.requests) == 1
     assert "2 spans were rejected: too old" in shop.log
+
+
+def test_a_slow_collector_holds_up_no_request_and_gets_the_spans_again(collector, tmp_path):
+    collector.plan = [(SLOW, b"")]
+    with Shop(collector, tmp_path) as shop:
+        assert shop.get("/price/0") == 200
+        collector.wait_for(lambda self: self.requests)
+        for index in range(1, 100):                         # each has its reply while the export goes on
+            assert shop.get(f"/price/{index}") == 200
+        assert [status for _, status in collector.requests] == [SLOW]
+        collector.hurry.set()
+        collector.wait_for(lambda self: len(self.spans()) == 300)
+
+
+def test_a_reply_that_is_no_protobuf_is_told_and_the_spans_are_not_sent_again(collector, tmp_path):
+    collector.plan = [(200, b"\xff\xff\xff")]
+    with Shop(collector, tmp_path) as shop:
+        assert shop.get("/price/tea") == 200
+        collector.wait_for(lambda self: self.requests)
+    assert len(collector.requests) == 1
+    assert "spans were taken, with a warning: its reply is malformed" in shop.log
+
+
+def test_a_warning_of_a_collector_that_took_all_is_told(collector, tmp_path):
+    reply = trace_service_pb2.ExportTraceServiceResponse()
+    reply.partial_success.error_message = "an attribute is deprecated"
+    collector.plan = [(200, reply.SerializeToString())]
+    with Shop(collector, tmp_path) as shop:
+        assert shop.get("/price/tea") == 200
+        collector.wait_for(lambda self: self.requests)
+    assert len(collector.requests) == 1
+    assert "spans were taken, with a warning: an attribute is deprecated" in shop.log
 
 
 def test_without_a_collector_the_program_serves_and_ends(collector, tmp_path):

@@ -105,6 +105,9 @@ void OtlpSender::note_taken(const Attempt& how, std::size_t count) {
   if (rejected > 0) {
     logger_.warn(KATANA_AT_MOST(1, seconds(60)), "{} {} were rejected: {}", rejected,
                  options_.signal, how.why);
+  } else if (!how.why.empty()) {
+    logger_.warn(KATANA_AT_MOST(1, seconds(60)), "{} were taken, with a warning: {}",
+                 options_.signal, how.why);
   }
   this->count(OtlpFate::rejected, rejected);
   this->count(OtlpFate::sent, count - rejected);
