@@ -4,21 +4,12 @@
 
 #include <algorithm>
 
+#include "katana/observe/trace/list_member.hpp"
+
 namespace katana::otlp {
-namespace {
 
-Bytes trimmed(Bytes text) noexcept {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-int digit_of(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-}  // namespace
+using trace::detail::hex_digit;
+using trace::detail::trimmed;
 
 Result<std::string> percent_decoded(Bytes text) {
   std::string decoded;
@@ -27,8 +18,8 @@ Result<std::string> percent_decoded(Bytes text) {
       decoded += text[at];
       continue;
     }
-    const int high = at + 2 < text.size() ? digit_of(text[at + 1]) : -1;
-    const int low = high >= 0 ? digit_of(text[at + 2]) : -1;
+    const int high = at + 2 < text.size() ? hex_digit(text[at + 1]) : -1;
+    const int low = high >= 0 ? hex_digit(text[at + 2]) : -1;
     if (low < 0) {
       return fail(Code::invalid_argument,
                   fmt::format("'{}' has a '%' without two hexadecimal digits", text));

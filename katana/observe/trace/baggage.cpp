@@ -8,6 +8,7 @@
 namespace katana::trace {
 namespace {
 
+using detail::hex_digit;
 using detail::take_until;
 using detail::trimmed;
 
@@ -46,21 +47,13 @@ bool is_member(Bytes member) noexcept {
   return true;
 }
 
-// -1: no hexadecimal digit.
-constexpr int digit_of(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // A '%' without two digits stays. Bytes that are no UTF-8 become U+FFFD, as §3.3.1.2.4 says.
 std::string decoded(Bytes value) {
   std::string raw;
   for (std::size_t at = 0; at < value.size(); ++at) {
     const bool has_digits = value[at] == '%' && at + 2 < value.size() &&
-                            digit_of(value[at + 1]) >= 0 && digit_of(value[at + 2]) >= 0;
-    raw += has_digits ? static_cast<char>(digit_of(value[at + 1]) * 16 + digit_of(value[at + 2]))
+                            hex_digit(value[at + 1]) >= 0 && hex_digit(value[at + 2]) >= 0;
+    raw += has_digits ? static_cast<char>(hex_digit(value[at + 1]) * 16 + hex_digit(value[at + 2]))
                       : value[at];
     if (has_digits) at += 2;
   }

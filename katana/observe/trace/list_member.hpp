@@ -1,4 +1,5 @@
-// Members of a list in a header field, as tracestate and baggage have them.
+// Members of a list in a header field, such as tracestate and baggage, or in a variable of
+// OpenTelemetry.
 //
 // Owns       nothing.
 // Thread     any.
@@ -26,6 +27,13 @@ inline Bytes take_until(char separator, Bytes& rest) noexcept {
   const Bytes taken = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return taken;
+}
+
+// The value of a hexadecimal digit, in either case; -1: it is none.
+constexpr int hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 }  // namespace katana::trace::detail
