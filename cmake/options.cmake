@@ -60,6 +60,8 @@ endif()
 if(KATANA_SANITIZE)
   add_compile_options(-fsanitize=${KATANA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${KATANA_SANITIZE})
+  # Archives that nobody installs name their objects and do not repeat them.
+  set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcT <TARGET> <LINK_FLAGS> <OBJECTS>")
 endif()
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   # Paths in checks, records and debug information count from the root: two clones build the same archives.
