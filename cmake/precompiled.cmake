@@ -1,6 +1,7 @@
 # With KATANA_PRECOMPILED: headers that most sources read are compiled once, for all targets that are compiled alike: a small
 # program takes a third to a half of the time. A change of one of these headers compiles nearly all again, so the dev preset is
-# without them. A source must still include what it uses: there nobody else does.
+# without them. A source must still include what it uses: there nobody else does. With clang every target has them; with g++
+# the modules and fullstack, which is what `make run` compiles.
 
 set(katana_precompiled_headers
   <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <coroutine> <cstdint> <cstdio> <cstring> <deque> <exception>
@@ -52,7 +53,7 @@ function(katana_targets_below folder result)
 endfunction()
 
 # Lets a target use the headers that suit it, compiled with its flags; unless it has definitions that these could see.
-function(katana_precompile target)
+function(katana_precompile_for_clang target)
   get_target_property(type ${target} TYPE)
   get_target_property(definitions ${target} COMPILE_DEFINITIONS)
   list(FILTER definitions EXCLUDE REGEX "^KATANA_VERSION=|NOTFOUND$")  # no header has it
@@ -98,16 +99,51 @@ function(katana_precompiled_target name links headers options)
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
   target_link_libraries(${name} PRIVATE ${links})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  # Without the time of each header in it, which ccache would find different in every clone.
-  target_compile_options(${name} PRIVATE ${options} "SHELL:-Xclang -fno-pch-timestamp")
+  target_compile_options(${name} PRIVATE ${options})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Without the time of each header in it, which ccache would find different in every clone.
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
   list(TRANSFORM headers REPLACE "^katana/.*" "\"${PROJECT_SOURCE_DIR}/\\0\"")
   target_precompile_headers(${name} PRIVATE ${headers})
 endfunction()
 
+# The same for g++, which needs seconds and 100 MB for each set of headers. There are two: what every module may read, and
+# what modules above http/handlers read, too. g++ takes them at another -O level, but not with another definition: they link
+# fmt alone (none of these headers includes simdjson.h), and not as position-independent code where a program has other flags.
+function(katana_precompile_for_gcc target)
+  get_target_property(type ${target} TYPE)
+  if(NOT type MATCHES "^(EXECUTABLE|STATIC_LIBRARY)$" OR target STREQUAL "katana_base" OR KATANA_SHARED)
+    return()
+  endif()
+  katana_links(${target} katana_http_handlers has_handlers)
+  if(has_handlers OR target STREQUAL "katana_http_handlers")
+    set(name katana_precompiled_http_server)
+    set(headers ${katana_precompiled_headers} ${katana_precompiled_headers_http_server})
+  else()
+    set(name katana_precompiled)
+    set(headers ${katana_precompiled_headers})
+  endif()
+  if(NOT TARGET ${name})
+    katana_precompiled_target(${name} fmt::fmt "${headers}" "")
+  endif()
+  set_target_properties(${target} PROPERTIES PRECOMPILE_HEADERS_REUSE_FROM ${name})
+endfunction()
+
 function(katana_precompile_all)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    get_property(modules GLOBAL PROPERTY KATANA_MODULES)
+    katana_targets(targets ${modules})
+    foreach(target IN LISTS targets ITEMS fullstack)
+      if(TARGET ${target})
+        katana_precompile_for_gcc(${target})
+      endif()
+    endforeach()
+    return()
+  endif()
   katana_targets_below(${PROJECT_SOURCE_DIR} targets)
   foreach(target IN LISTS targets)
-    katana_precompile(${target})
+    katana_precompile_for_clang(${target})
   endforeach()
 endfunction()
 
