@@ -87,7 +87,7 @@ Task<Result<Json<Items>>> find_by_price(const Database& db, Prices prices) {
       "FROM items WHERE price BETWEEN $1 AND $2 LIMIT $3",
       prices.min, prices.max, at_most_50(prices.limit));
   if (!rows && rows.error().kind() != database::Kind::unavailable) {
-    co_return std::unexpected<Error>(rows.error());
+    co_return std::unexpected(rows.error());
   }
   Items found;
   if (rows) found.items = items_of(*std::move(rows));
@@ -100,7 +100,7 @@ Task<Result<std::optional<Item>>> load(const Database& db, std::int64_t id) {
       "SELECT id, name, category, price, quantity, active, tags, rating_score, rating_count "
       "FROM items WHERE id = $1",
       id);
-  if (!row) co_return std::unexpected<Error>(row.error());
+  if (!row) co_return std::unexpected(row.error());
   if (!*row) co_return std::nullopt;
   co_return item_of(**std::move(row));
 }
@@ -120,7 +120,7 @@ Task<Result<Json<ListedItems>>> list(const Database& db, Listing listing) {
       "SELECT id, name, category, price, quantity, active, tags, rating_score, rating_count "
       "FROM items WHERE category = $1 ORDER BY id LIMIT $2 OFFSET $3",
       listing.category, limit, std::int64_t{listing.page - 1} * limit);
-  if (!rows) co_return std::unexpected<Error>(rows.error());
+  if (!rows) co_return std::unexpected(rows.error());
   ListedItems listed{
       .items = items_of(*std::move(rows)), .total = 0, .page = listing.page, .limit = limit};
   listed.total = listed.items.size();
@@ -131,7 +131,7 @@ Task<Result<Reply>> change(const Database& db, ItemCache cache, std::int64_t id,
   const auto changed = co_await db.execute(
       "UPDATE items SET name = $2, category = $3, price = $4, quantity = $5 WHERE id = $1", id,
       to.name, to.category, to.price, to.quantity);
-  if (!changed) co_return std::unexpected<Error>(changed.error());
+  if (!changed) co_return std::unexpected(changed.error());
   if (*changed == 0) co_return problem(404, "There is no such item.");
   cache.remove(id);
   co_return json_reply(to);
@@ -143,7 +143,7 @@ Task<Result<Reply>> add(const Database& db, ItemCache cache, NewItem item) {
       "rating_count) VALUES ($1, $2, $3, $4, $5, true, '[\"bench\"]', 0, 0) "
       "ON CONFLICT (id) DO UPDATE SET name = $2, price = $4, quantity = $5",
       item.id, item.name, item.category, item.price, item.quantity);
-  if (!added) co_return std::unexpected<Error>(added.error());
+  if (!added) co_return std::unexpected(added.error());
   cache.remove(item.id);
   co_return json_reply(item, 201);
 }

@@ -19,7 +19,7 @@ constexpr RouteOptions document_content{.content_bytes_max = 64 * 1024};
 Data::Answer Data::add(std::string base, std::string document) {
   auto added = co_await database_.query_one<std::tuple<std::int64_t, std::chrono::sys_seconds>>(
       "INSERT INTO data (document) VALUES ($1) RETURNING id, created_at", document);
-  if (!added) co_return std::unexpected<Error>(added.error());
+  if (!added) co_return std::unexpected(added.error());
   const auto [id, created_at] = **added;
   const StoredDocument stored{.id = id, .bytes = std::ssize(document), .created_at = created_at};
   Reply reply = json_reply(stored, 201);
@@ -29,7 +29,7 @@ Data::Answer Data::add(std::string base, std::string document) {
 
 Data::Answer Data::get(std::int64_t id) {
   auto document = co_await database_.query_one<Text>("SELECT document FROM data WHERE id = $1", id);
-  if (!document) co_return std::unexpected<Error>(document.error());
+  if (!document) co_return std::unexpected(document.error());
   if (!*document) co_return problem(404, fmt::format("There is no document {}.", id));
   co_return Reply::json(std::move(**document));
 }

@@ -44,7 +44,7 @@ Result<Reply> refused(const database::Error& error) {
   if (error.kind() == database::Kind::constraint_violation && error.which() == "users.email") {
     return problem(email_taken, "Another user has this e-mail address.");
   }
-  return std::unexpected<Error>(error);
+  return std::unexpected(error);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ Users::Answer Users::list(std::string base, PageQuery page) {
       "SELECT id, name, email, created_at, updated_at FROM users WHERE id > $1 ORDER BY id "
       "LIMIT $2",
       page.after, page.limit + 1);
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   UserPage answer{.users = *std::move(found), .next = {}};
   if (std::cmp_greater(answer.users.size(), page.limit)) {
     answer.users.resize(static_cast<std::size_t>(page.limit));
@@ -87,7 +87,7 @@ Users::Answer Users::add(std::string base, NewUser user) {
 
 Users::Answer Users::get(std::int64_t id, Preconditions conditions) {
   const Found found = co_await find(id);
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   if (!*found) co_return no_such_user(id);
   if (auto refusal = conditions.refusal((*found)->version)) co_return *std::move(refusal);
   Reply reply = reply_with(**found, 200);
@@ -105,7 +105,7 @@ Users::Answer Users::put(std::int64_t id, NewUser user, Preconditions conditions
   std::optional<std::int64_t> version;  // the version that the user must still have
   if (conditions.any()) {
     const Found found = co_await find(id);
-    if (!found) co_return std::unexpected<Error>(found.error());
+    if (!found) co_return std::unexpected(found.error());
     if (!*found) co_return no_such_user(id);
     auto refusal = conditions.refusal((*found)->version, user_changed);
     if (refusal) co_return *std::move(refusal);
@@ -132,7 +132,7 @@ Users::Answer Users::remove(std::int64_t id, Preconditions conditions) {
   std::optional<std::int64_t> version;
   if (conditions.any()) {
     const Found found = co_await find(id);
-    if (!found) co_return std::unexpected<Error>(found.error());
+    if (!found) co_return std::unexpected(found.error());
     if (*found) {
       auto refusal = conditions.refusal((*found)->version, user_changed);
       if (refusal) co_return *std::move(refusal);
@@ -141,7 +141,7 @@ Users::Answer Users::remove(std::int64_t id, Preconditions conditions) {
   }
   const auto removed = co_await database_.execute(
       "DELETE FROM users WHERE id = $1 AND version = coalesce($2, version)", id, version);
-  if (!removed) co_return std::unexpected<Error>(removed.error());
+  if (!removed) co_return std::unexpected(removed.error());
   forget(id);
   if (*removed != 0) co_return Reply(204);
   if (version) co_return changed_meanwhile();
@@ -149,7 +149,7 @@ Users::Answer Users::remove(std::int64_t id, Preconditions conditions) {
   // katana: full scan is fine (it has a row for each table)
   const auto was_there = co_await database_.query_one<std::int64_t>(
       "SELECT count(*) FROM user_ids WHERE $1 BETWEEN 1 AND highest", id);
-  if (!was_there) co_return std::unexpected<Error>(was_there.error());
+  if (!was_there) co_return std::unexpected(was_there.error());
   co_return **was_there != 0 ? Reply(204) : no_such_user(id);
 }
 

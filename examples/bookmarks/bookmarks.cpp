@@ -59,7 +59,7 @@ Task<Result<Json<std::vector<Bookmark>>>> list(FromContext<auth::Principal> user
       "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 AND id > $2 ORDER BY 1 LIMIT "
       "$3",
       user->id(), page->after, page->limit);
-  if (!rows) co_return std::unexpected<Error>(rows.error());
+  if (!rows) co_return std::unexpected(rows.error());
   co_return Json(*std::move(rows));
 }
 
@@ -74,7 +74,7 @@ Task<Result<Reply>> add(FromContext<auth::Principal> user, Json<NewBookmark> giv
   if (!made && made.error().kind() == database::Kind::constraint_violation) {
     co_return problem(known_already, "You have a bookmark of this URL.");
   }
-  if (!made) co_return std::unexpected<Error>(made.error());
+  if (!made) co_return std::unexpected(made.error());
   (void)changes->publish({.data = container::to_json(**made), .name = "added"});
   co_return json_reply(**made, 201).with("Location", fmt::format("/bookmarks/{}", (*made)->id));
 }
@@ -85,12 +85,12 @@ Task<Result<Reply>> change(Path<std::int64_t> id, FromContext<auth::Principal> u
     auto found = co_await within.query_one<Bookmark>(
         "SELECT id, url, title, added FROM bookmarks WHERE id = $1 AND owner = $2", *id,
         user->id());
-    if (!found) co_return std::unexpected<Error>(found.error());
+    if (!found) co_return std::unexpected(found.error());
     if (!*found) co_return no_such(*id);
     apply_patch(*patch, **found);
     auto done = co_await within.execute("UPDATE bookmarks SET url = $2, title = $3 WHERE id = $1",
                                         *id, (*found)->url, (*found)->title);
-    if (!done) co_return std::unexpected<Error>(done.error());
+    if (!done) co_return std::unexpected(done.error());
     co_return json_reply(**found);
   };
   co_return co_await database::transact(*db, changed);
@@ -100,7 +100,7 @@ Task<Result<Reply>> remove(Path<std::int64_t> id, FromContext<auth::Principal> u
                            Inject<Database> db) {
   auto gone =
       co_await db->execute("DELETE FROM bookmarks WHERE id = $1 AND owner = $2", *id, user->id());
-  if (!gone) co_return std::unexpected<Error>(gone.error());
+  if (!gone) co_return std::unexpected(gone.error());
   co_return *gone == 0 ? no_such(*id) : Reply::no_content();
 }
 
@@ -108,7 +108,7 @@ Task<Result<Html>> page(FromContext<auth::Principal> user, Inject<Database> db) 
   auto rows = co_await db->query<Bookmark>(
       "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 ORDER BY id DESC LIMIT 100",
       user->id());
-  if (!rows) co_return std::unexpected<Error>(rows.error());
+  if (!rows) co_return std::unexpected(rows.error());
   std::vector<Html> items;
   for (const Bookmark& each : *rows) {
     items.push_back(
@@ -124,13 +124,13 @@ Task<Result<void>> find_titles(const registry::Services& services) {
   // katana: full scan is fine
   auto rows = co_await db.query<Bookmark>(
       "SELECT id, url, title, added FROM bookmarks WHERE title IS NULL ORDER BY id LIMIT 50");
-  if (!rows) co_return std::unexpected<Error>(rows.error());
+  if (!rows) co_return std::unexpected(rows.error());
   for (const Bookmark& each : *rows) {
     const auto title = co_await title_of(services.get<HttpClient>(), each.url);
     if (!title) continue;  // next time
     auto done =
         co_await db.execute("UPDATE bookmarks SET title = $2 WHERE id = $1", each.id, *title);
-    if (!done) co_return std::unexpected<Error>(done.error());
+    if (!done) co_return std::unexpected(done.error());
   }
   co_return Result<void>();
 }

@@ -20,10 +20,10 @@ Task<Result<Reply>> add_order(database::Database& db, std::int64_t id,
                               idempotency::IdempotentRequest request, bool keeps) {
   co_await net::sleep_for(milliseconds(2));
   auto transaction = co_await db.begin();
-  if (!transaction) co_return std::unexpected<Error>(transaction.error());
+  if (!transaction) co_return std::unexpected(transaction.error());
   const auto row = co_await transaction->query_one<std::int64_t>(
       "INSERT INTO orders (number) VALUES ($1) RETURNING id", id);
-  if (!row) co_return std::unexpected<Error>(row.error());
+  if (!row) co_return std::unexpected(row.error());
   Reply reply = Reply::text(Text(std::to_string(row->value_or(0))));
   reply.set_status(201);
   co_await net::sleep_for(milliseconds(2));
@@ -32,7 +32,7 @@ Task<Result<Reply>> add_order(database::Database& db, std::int64_t id,
     if (!kept) co_return std::unexpected(kept.error());
   }
   const auto committed = co_await transaction->commit();
-  if (!committed) co_return std::unexpected<Error>(committed.error());
+  if (!committed) co_return std::unexpected(committed.error());
   co_await net::sleep_for(milliseconds(20));  // the work is done, and no client has been told
   co_return std::move(reply);
 }

@@ -40,7 +40,7 @@ Task<Result<Reply>> order(database::Database& database, bus::Bus& bus) {
   auto read = co_await database.query<One>("-- name: find_order\nSELECT 1::bigint AS one");
   if (!read) co_return std::unexpected(read.error());
   auto published = bus.publish("orders.17", "tea");
-  if (!published) co_return std::unexpected<Error>(published.error());
+  if (!published) co_return std::unexpected(published.error());
   co_return Reply::text("ordered");
 }
 

@@ -48,7 +48,7 @@ TEST(PostgresApplication, serves_from_the_database_that_its_url_names) {
     auto& db = services.get<database::Database>();
     router.get("/users/{id}", [&db](Path<std::int64_t> id) -> Task<Result<Reply>> {
       auto user = co_await db.query_one<User>("SELECT id, name FROM users WHERE id = $1", *id);
-      if (!user) co_return std::unexpected<Error>(user.error());
+      if (!user) co_return std::unexpected(user.error());
       if (!*user) co_return problem(404, "There is no such user.");
       co_return json_reply(**user);
     });
@@ -96,7 +96,7 @@ TEST(PostgresApplication, a_limit_of_the_settings_holds) {
     router.get("/many", [&db]() -> Task<Result<Reply>> {
       auto rows = co_await db.query<std::int64_t>("SELECT n::bigint FROM generate_series(1, 9) n");
       if (!rows && rows.error().kind() == database::Kind::too_large) co_return problem(413, "Many");
-      if (!rows) co_return std::unexpected<Error>(rows.error());
+      if (!rows) co_return std::unexpected(rows.error());
       co_return Reply::text("all");
     });
   });
@@ -134,7 +134,7 @@ TEST(PostgresApplication, what_is_notified_is_an_event_and_so_is_a_loss_of_the_c
     router.post("/orders/{id}", [&db](Path<std::string> id) -> Task<Result<Reply>> {
       std::string key = *id;
       auto sent = co_await database::postgres::notify(db, "orders", std::move(key));
-      if (!sent) co_return std::unexpected<Error>(sent.error());
+      if (!sent) co_return std::unexpected(sent.error());
       co_return Reply::text("sent");
     });
   });

@@ -140,14 +140,14 @@ class OutageProgram {
     router.get("/queue", [&queue]() -> Task<Result<Reply>> {
       const OutageJob job;
       const auto queued = co_await queue.enqueue("rows", job);
-      if (!queued) co_return std::unexpected<Error>(queued.error());
+      if (!queued) co_return std::unexpected(queued.error());
       co_return Reply::text("queued");
     });
   }
   std::unexpected<Error> failed(const database::Error& error) {
     const std::lock_guard lock(mutex_);
     kind_ = database::kind_name(error.kind());
-    return std::unexpected<Error>(error);
+    return std::unexpected(error);
   }
 
   const std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();

@@ -122,9 +122,9 @@ TEST_F(SqliteDriverTest, a_database_in_memory_serves_and_leaves_nothing) {
     auto& database = services.get<database::Database>();
     router.get("/more", [&database]() -> Task<Result<Reply>> {
       auto made = co_await database.execute("INSERT INTO users (name) VALUES ('bob')");
-      if (!made) co_return std::unexpected<Error>(made.error());
+      if (!made) co_return std::unexpected(made.error());
       auto count = co_await database.query_one<std::int64_t>("SELECT count(*) FROM users");
-      if (!count) co_return std::unexpected<Error>(count.error());
+      if (!count) co_return std::unexpected(count.error());
       co_return Reply::text(std::to_string(**count));
     });
   });
@@ -190,10 +190,10 @@ TEST_F(SqliteDriverTest, statements_are_measured_by_name_and_told_to_the_program
     auto& database = services.get<database::Database>();
     router.get("/users", [&database]() -> Task<Result<Reply>> {
       auto count = co_await database.query_one<std::int64_t>("SELECT count(*) FROM users");
-      if (!count) co_return std::unexpected<Error>(count.error());
+      if (!count) co_return std::unexpected(count.error());
       auto made = co_await database.execute(
           "-- name: add_bob\nINSERT INTO users (name) VALUES ($1)", "a secret");
-      if (!made) co_return std::unexpected<Error>(made.error());
+      if (!made) co_return std::unexpected(made.error());
       co_return Reply::text("done");
     });
   });

@@ -35,7 +35,7 @@ katana::Error taken_error(Error error);
 // `what` is the name that clients use for it.
 template <class Row>
 katana::Result<Row> found(Result<std::optional<Row>> row, std::string_view what) {
-  if (!row) return std::unexpected<katana::Error>(std::move(row).error());
+  if (!row) return std::unexpected(std::move(row).error());
   if (*row) return **std::move(row);
   return fail(Code::not_found, "There is no such " + std::string(what) + ".");
 }
@@ -50,7 +50,7 @@ katana::Result<T> not_taken(Result<T> done) {
       return *std::move(done);
     }
   }
-  return std::unexpected<katana::Error>(detail::taken_error(std::move(done).error()));
+  return std::unexpected(detail::taken_error(std::move(done).error()));
 }
 
 }  // namespace katana::database

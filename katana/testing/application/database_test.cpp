@@ -24,30 +24,30 @@ class DatabaseInTurnsTest : public ::testing::Test {
     database::Database& db = database_.database();
     router.post("/rows", [&db]() -> Task<Result<Reply>> {
       auto added = co_await db.execute("INSERT INTO t (v) VALUES (1)");
-      if (!added) co_return std::unexpected<Error>(added.error());
+      if (!added) co_return std::unexpected(added.error());
       co_return Reply::no_content();
     });
     // Holds the writer for ten seconds.
     router.post("/held", [&db]() -> Task<Result<Reply>> {
       auto transaction = co_await db.begin();
-      if (!transaction) co_return std::unexpected<Error>(transaction.error());
+      if (!transaction) co_return std::unexpected(transaction.error());
       co_await net::sleep_for(seconds(1));
       auto done = co_await transaction->execute("INSERT INTO t (v) VALUES (2)");
-      if (!done) co_return std::unexpected<Error>(done.error());
+      if (!done) co_return std::unexpected(done.error());
       auto committed = co_await transaction->commit();
-      if (!committed) co_return std::unexpected<Error>(committed.error());
+      if (!committed) co_return std::unexpected(committed.error());
       co_return Reply::no_content();
     });
     router.post("/forgotten", [&db]() -> Task<Result<Reply>> {
       auto transaction = co_await db.begin();
       co_await net::sleep_for(seconds(25));
       auto committed = co_await transaction->commit();
-      if (!committed) co_return std::unexpected<Error>(committed.error());
+      if (!committed) co_return std::unexpected(committed.error());
       co_return Reply::no_content();
     });
     router.get("/rows", [&db]() -> Task<Result<Reply>> {
       auto rows = co_await db.within(seconds(5)).query<std::int64_t>("SELECT v FROM t ORDER BY id");
-      if (!rows) co_return std::unexpected<Error>(rows.error());
+      if (!rows) co_return std::unexpected(rows.error());
       std::string text;
       for (const std::int64_t each : *rows) text += std::to_string(each);
       co_return Reply::text(Text(std::move(text)));
@@ -59,7 +59,7 @@ class DatabaseInTurnsTest : public ::testing::Test {
           "SELECT i FROM n");
       for (;;) {
         auto row = co_await rows.next();
-        if (!row) co_return std::unexpected<Error>(row.error());
+        if (!row) co_return std::unexpected(row.error());
         if (!*row) break;
         sum += **row;
       }

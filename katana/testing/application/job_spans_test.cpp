@@ -134,7 +134,7 @@ TEST_F(JobSpansTest, a_job_of_a_queue_is_a_trace_that_names_the_request_that_que
       router.post("/parcels", [](Inject<queue::JobQueue> queue) -> Task<Result<Reply>> {
         const Parcel parcel{"ada"};
         auto queued = co_await queue->enqueue("parcels", parcel);
-        if (!queued) co_return std::unexpected<Error>(queued.error());
+        if (!queued) co_return std::unexpected(queued.error());
         co_return Reply::no_content();
       });
     });

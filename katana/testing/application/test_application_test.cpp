@@ -68,13 +68,13 @@ app::ApplicationOptions shop_options() {
 Task<Result<Reply>> add_item(Json<Item> given, Inject<database::Database> db) {
   auto made = co_await db->query_one<Item>(
       "INSERT INTO items (name) VALUES ($1) RETURNING id, name", given->name);
-  if (!made) co_return std::unexpected<Error>(made.error());
+  if (!made) co_return std::unexpected(made.error());
   co_return json_reply(**made, 201);
 }
 
 Task<Result<Json<std::vector<Item>>>> list_items(Inject<database::Database> db) {
   auto rows = co_await db->query<Item>("SELECT id, name FROM items ORDER BY id");
-  if (!rows) co_return std::unexpected<Error>(rows.error());
+  if (!rows) co_return std::unexpected(rows.error());
   co_return Json(*std::move(rows));
 }
 
@@ -430,7 +430,7 @@ TEST_F(TestApplicationTest, a_test_asks_the_database_itself) {
   const auto names = app.run([](const registry::Services& services) {
     auto ask = [](database::Database& db) -> Task<Result<std::vector<Item>>> {
       auto rows = co_await db.query<Item>("SELECT id, name FROM items");
-      if (!rows) co_return std::unexpected<Error>(rows.error());
+      if (!rows) co_return std::unexpected(rows.error());
       co_return *std::move(rows);
     };
     return ask(services.get<database::Database>());

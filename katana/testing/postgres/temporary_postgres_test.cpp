@@ -60,7 +60,7 @@ Task<Result<Reply>> book(Json<Booking> booking, Inject<database::Database> db) {
   if (!made && made.error().kind() == database::Kind::constraint_violation) {
     co_return problem(409, "The desk is taken.");
   }
-  if (!made) co_return std::unexpected<Error>(made.error());
+  if (!made) co_return std::unexpected(made.error());
   co_return Reply::no_content();
 }
 
@@ -77,7 +77,7 @@ Task<Result<Reply>> count_slowly(Path<std::int64_t> desk, Inject<database::Datab
     co_return next;
   };
   auto counted = co_await database::transact(*db, count);
-  if (!counted) co_return std::unexpected<Error>(counted.error());
+  if (!counted) co_return std::unexpected(counted.error());
   co_return Reply::text(Text(std::to_string(*counted)));
 }
 
@@ -87,7 +87,7 @@ void configure(Program& program) {
     router.post("/letters", [](Inject<queue::JobQueue> queue) -> Task<Result<Reply>> {
       const Letter letter{"ada"};
       auto queued = co_await queue->enqueue("letters", letter);
-      if (!queued) co_return std::unexpected<Error>(queued.error());
+      if (!queued) co_return std::unexpected(queued.error());
       co_return Reply::no_content();
     });
   });

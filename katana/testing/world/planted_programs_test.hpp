@@ -73,25 +73,25 @@ inline app::ApplicationOptions options() {
 
 template <class R>
 Result<Reply> created_or(const R& done) {
-  if (!done) return std::unexpected<Error>(done.error());
+  if (!done) return std::unexpected(done.error());
   return *done == 0 ? problem(409, "It is taken.") : Reply::no_content();
 }
 
 template <class R>
 Result<Reply> written(const R& done) {
-  if (!done) return std::unexpected<Error>(done.error());
+  if (!done) return std::unexpected(done.error());
   return Reply::no_content();
 }
 
 template <class R>
 Result<Reply> numbered(const R& made) {
-  if (!made) return std::unexpected<Error>(made.error());
+  if (!made) return std::unexpected(made.error());
   return Reply::text(std::to_string((*made)->number));
 }
 
 template <class R, class F>
 Result<Reply> answered(const R& rows, F text_of) {
-  if (!rows) return std::unexpected<Error>(rows.error());
+  if (!rows) return std::unexpected(rows.error());
   std::string text;
   for (const auto& each : *rows) text += text_of(each) + "\n";
   return Reply::text(text);
@@ -104,7 +104,7 @@ Answer book(Path<std::int64_t> seat, Json<Text> who, Inject<Database> db) {
   if constexpr (bug == Bug::lost_update) {
     auto found =
         co_await db->query_one<Number>("SELECT number FROM seats WHERE number = $1", *seat);
-    if (!found) co_return std::unexpected<Error>(found.error());
+    if (!found) co_return std::unexpected(found.error());
     if (*found) co_return problem(409, "It is taken.");
     co_return created_or(co_await db->execute(
         "INSERT INTO seats VALUES ($1, $2) ON CONFLICT (number) DO UPDATE SET owner = $2", *seat,
@@ -165,7 +165,7 @@ struct Cache {
 
 inline Answer read_note(Path<std::int64_t> id, Inject<Database> db) {
   auto found = co_await db->query_one<Text>("SELECT text FROM notes WHERE id = $1", *id);
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   co_return Reply::text(*found ? (*found)->text : std::string("none"));
 }
 inline Answer change_note(Path<std::int64_t> id, Json<Text> text, Inject<Database> db) {
@@ -226,7 +226,7 @@ inline Task<Result<void>> deliver(const registry::Services& services) {
   auto& db = services.get<Database>();
   auto rows =
       co_await db.query<Letter>("SELECT id, text FROM letters WHERE sent = 0 ORDER BY id LIMIT 10");
-  if (!rows) co_return std::unexpected<Error>(rows.error());
+  if (!rows) co_return std::unexpected(rows.error());
   for (const Letter& each : *rows) {
     auto reply = co_await services.get<client::HttpClient>().fetch(
         client::Request("POST", "http://store/inbox")
@@ -261,7 +261,7 @@ inline Answer take_lease(Inject<Database> db) {
       "INSERT INTO leases SELECT coalesce(max(token), 0) + 1, $1 FROM leases "
       "HAVING coalesce(max(until_ms), 0) <= $2 RETURNING token AS number",
       now_ms() + 300, now_ms());
-  if (!made) co_return std::unexpected<Error>(made.error());
+  if (!made) co_return std::unexpected(made.error());
   if (!*made) co_return problem(409, "Another one has it.");
   co_return Reply::text(std::to_string((*made)->number));
 }
@@ -288,14 +288,14 @@ inline Answer log_in(Path<std::string> id, Inject<Database> db) {
 }
 inline Answer log_out(Path<std::string> id, Inject<Database> db) {
   auto done = co_await db->execute("DELETE FROM sessions WHERE id = $1", *id);
-  if (!done) co_return std::unexpected<Error>(done.error());
+  if (!done) co_return std::unexpected(done.error());
   co_return Reply::no_content();
 }
 template <Bug bug>
 Answer use_session(Path<std::string> id, Inject<Database> db) {
   auto found =
       co_await db->query_one<Number>("SELECT uses AS number FROM sessions WHERE id = $1", *id);
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   if (!*found) co_return problem(401, "Log in.");
   const std::int64_t uses = (*found)->number + 1;
   if constexpr (bug == Bug::session_revived) {

@@ -32,7 +32,7 @@ inline app::ApplicationOptions store_options() {
 
 inline Task<Result<Reply>> read_value(Path<std::string> name, Inject<database::Database> db) {
   auto found = co_await db->query_one<Value>("SELECT value FROM entries WHERE name = $1", *name);
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   if (!*found) co_return problem(404, "nothing");
   co_return Reply::text((*found)->value);
 }
@@ -43,7 +43,7 @@ inline Task<Result<Reply>> write_value(Path<std::string> name, Json<Value> given
       "INSERT INTO entries (name, value) VALUES ($1, $2) "
       "ON CONFLICT (name) DO UPDATE SET value = $2, writes = writes + 1",
       *name, given->value);
-  if (!done) co_return std::unexpected<Error>(done.error());
+  if (!done) co_return std::unexpected(done.error());
   co_return Reply::no_content();
 }
 

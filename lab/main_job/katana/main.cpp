@@ -45,7 +45,7 @@ KATANA_DESCRIBE(Page, users, next)
 
 Task<Result<Json<User>>> find(Path<std::int64_t> id, Inject<Database> db) {
   auto user = co_await db->query_one<User>("SELECT id, name, email FROM users WHERE id = $1", *id);
-  if (!user) co_return std::unexpected<Error>(user.error());
+  if (!user) co_return std::unexpected(user.error());
   if (!*user) co_return fail(Code::not_found, "There is no such user.");
   co_return Json(**std::move(user));
 }
@@ -55,7 +55,7 @@ Task<Result<Json<Page>>> list(Query<PageQuery> page, Inject<Database> db) {
   auto rows = co_await db->query<User>(
       "SELECT id, name, email FROM users WHERE id > $1 ORDER BY id LIMIT $2", page->after,
       page->limit + 1);
-  if (!rows) co_return std::unexpected<Error>(rows.error());
+  if (!rows) co_return std::unexpected(rows.error());
   Page found{.users = *std::move(rows), .next = std::nullopt};
   if (std::cmp_greater(found.users.size(), page->limit)) {
     found.users.pop_back();
@@ -70,7 +70,7 @@ Task<Result<Reply>> add(Json<NewUser> given, Inject<Database> db) {
   if (!made && made.error().kind() == database::Kind::constraint_violation) {
     co_return problem(409, "Another user has this e-mail address.");
   }
-  if (!made) co_return std::unexpected<Error>(made.error());
+  if (!made) co_return std::unexpected(made.error());
   co_return json_reply(**made, 201).with("Location", fmt::format("/users/{}", (*made)->id));
 }
 

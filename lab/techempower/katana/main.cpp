@@ -97,7 +97,7 @@ int random_number() {
 Task<Result<Json<User>>> user(Path<std::int64_t> id, Inject<Database> db) {
   auto found =
       co_await db->query_one<User>("SELECT id, name, email, age FROM users WHERE id = $1", *id);
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   if (!*found) co_return fail(Code::not_found, "There is no such user.");
   co_return Json(**std::move(found));
 }
@@ -109,7 +109,7 @@ Reply plaintext() { return Reply::text("Hello, World!"); }
 Task<Result<World>> find_world(const Database& db, int id) {
   const auto found = co_await db.query_one<World>(
       "SELECT id, randomnumber AS \"randomNumber\" FROM world WHERE id = $1", id);
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   if (!*found) co_return fail(Code::unavailable, "the table has a hole");
   co_return **found;
 }
@@ -156,7 +156,7 @@ Task<Result<Json<Worlds>>> updates(Query<Queries> query, Inject<Database> db) {
       "FROM (SELECT id, max(number) AS number FROM unnest($1::int[], $2::int[]) "
       "AS pairs(id, number) GROUP BY id ORDER BY id) AS given WHERE world.id = given.id",
       ids, numbers);
-  if (!written) co_return std::unexpected<Error>(written.error());
+  if (!written) co_return std::unexpected(written.error());
   co_return Json(*std::move(found));
 }
 
@@ -176,7 +176,7 @@ Task<Result<Json<Worlds>>> cached(Query<CachedQueries> query, Inject<WorldCache>
 
 Task<Result<Html>> fortunes(Inject<Database> db) {
   auto found = co_await db->query<Fortune>("SELECT id, message FROM fortune");
-  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!found) co_return std::unexpected(found.error());
   found->push_back({0, "Additional fortune added at request time."});
   std::ranges::sort(*found, {}, &Fortune::message);
   std::vector<Html> lines;
@@ -214,7 +214,7 @@ Result<void> serve(const Flags& flags) {
   if (flags.connections) options->connections_max = *flags.connections + 1;  // health() has one
   if (flags.reads_per_sync) options->reads_per_sync = *flags.reads_per_sync;
   auto opened = database::postgres::open(*std::move(options));
-  if (!opened) return std::unexpected<Error>(opened.error());
+  if (!opened) return std::unexpected(opened.error());
   auto worlds = WorldCache::make({.name = "worlds", .ttl = seconds(3600)});
   if (!worlds) return std::unexpected(worlds.error());
 
