@@ -422,9 +422,9 @@ class UsersTest(TidyTest):
         self.accepts({"docs/guides/x.md": "if (!row) co_return std::unexpected(row.error());\n",
                       "katana/base/system/x.hpp": "std::unexpected<Error> fail(Code code);\n"})
         self.refuses({"docs/guides/x.md": "\nif (!row) co_return std::unexpected<Error>(row.error());\n",
-                      "katana/base/x.cpp": "return std::unexpected<katana::Error>(taken(std::move(row).error()));\n"},
+                      "katana/base/x.cpp": "return std::unexpected<katana::Error>(taken(row.error()));\n"},
                      "docs/guides/x.md:2: 'std::unexpected<Error>(row.error());' names a type without need",
-                     "katana/base/x.cpp:1: 'std::unexpected<katana::Error>(taken(std::move(row).error()));' names a type")
+                     "katana/base/x.cpp:1: 'std::unexpected<katana::Error>(taken(row.error()));' names a type")
 
 
 class SystemTest(TidyTest):

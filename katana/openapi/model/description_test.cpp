@@ -402,7 +402,8 @@ TEST(DescriptionTest, text_that_cannot_be_read_says_where_and_why) {
   EXPECT_THAT(read("").lines(), ElementsAre(HasSubstr("the description is empty")));
   EXPECT_THAT(read(Files{}).lines(), ElementsAre("api.yaml: no file 'api.yaml'"));
   EXPECT_THAT(read("openapi: 4.0.0").lines(), ElementsAre(HasSubstr("'4.0.0' is not supported")));
-  EXPECT_THAT(read("a: 1\nb: [").lines(), Contains(HasSubstr("api.yaml:3:1: #: not YAML")));
+  EXPECT_THAT(read("a: 1\nb: [").lines(),
+              Contains(HasSubstr("api.yaml:2:4: #: not YAML: '[' is not closed")));
   EXPECT_THAT(read("openapi: 3.1.0\nopenapi: 3.1.0\ninfo: {title: T, version: '1'}\n").lines(),
               ElementsAre(HasSubstr("2:1: #/openapi: the name 'openapi' stands twice")));
   EXPECT_THAT(read(Files{{"a.json", R"({"openapi": "3.1.0",

@@ -19,7 +19,7 @@ namespace katana::openapi::model {
 // Where a value or a key begins in its file.
 struct Position {
   std::uint32_t line = 0;    // from 1; 0: not in a file
-  std::uint32_t column = 0;  // likewise; counts bytes in JSON, characters in YAML
+  std::uint32_t column = 0;  // likewise; counts bytes
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 

@@ -42,8 +42,8 @@ Parsed parse(Bytes text, Bytes name, std::size_t depth_max, std::size_t nodes_ma
 Parsed parse_json(Bytes text, std::size_t depth_max, std::size_t nodes_max);
 // Does the same as parse(), by YAML 1.2 alone; `text` has to be UTF-8.
 Parsed parse_yaml(Bytes text, std::size_t depth_max, std::size_t nodes_max);
-// Leaves the first of each name, and reports the others.
-void drop_repeated(Node& object, std::vector<ParseProblem>& problems);
+// The words of a ParseProblem about a name that stands twice in one object.
+std::string repeated_words(Bytes name);
 
 }  // namespace katana::openapi::model
 

@@ -13,6 +13,28 @@
 namespace katana::openapi::model {
 namespace {
 
+// Leaves the first of each name, and reports the others.
+void drop_repeated(Node& object, std::vector<ParseProblem>& problems) {
+  std::vector<std::size_t> order(object.keys.size());
+  for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
+  const auto name = [&](std::size_t index) -> const std::string& {
+    return object.keys[index].name;
+  };
+  std::ranges::sort(order, {}, [&](std::size_t index) {
+    return std::pair<Bytes, std::size_t>(name(index), index);
+  });
+  std::vector<std::size_t> repeated;
+  for (std::size_t index = 1; index < order.size(); ++index) {
+    if (name(order[index]) == name(order[index - 1])) repeated.push_back(order[index]);
+  }
+  std::ranges::sort(repeated, std::greater());
+  for (const std::size_t index : repeated) {
+    problems.push_back({object.keys[index].position, repeated_words(name(index))});
+    object.keys.erase(object.keys.begin() + static_cast<std::ptrdiff_t>(index));
+    object.items.erase(object.items.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+}
+
 class JsonParser {
  public:
   JsonParser(Bytes text, std::size_t depth_max, std::size_t nodes_max)
@@ -257,27 +279,8 @@ std::optional<ParseProblem> text_problem(Bytes text) {
 
 }  // namespace
 
-void drop_repeated(Node& object, std::vector<ParseProblem>& problems) {
-  std::vector<std::size_t> order(object.keys.size());
-  for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
-  const auto name = [&](std::size_t index) -> const std::string& {
-    return object.keys[index].name;
-  };
-  std::ranges::sort(order, {}, [&](std::size_t index) {
-    return std::pair<Bytes, std::size_t>(name(index), index);
-  });
-  std::vector<std::size_t> repeated;
-  for (std::size_t index = 1; index < order.size(); ++index) {
-    if (name(order[index]) == name(order[index - 1])) repeated.push_back(order[index]);
-  }
-  std::ranges::sort(repeated, std::greater());
-  for (const std::size_t index : repeated) {
-    problems.push_back(
-        {object.keys[index].position,
-         fmt::format("the name '{}' stands twice in its object. Remove one", name(index))});
-    object.keys.erase(object.keys.begin() + static_cast<std::ptrdiff_t>(index));
-    object.items.erase(object.items.begin() + static_cast<std::ptrdiff_t>(index));
-  }
+std::string repeated_words(Bytes name) {
+  return fmt::format("the name '{}' stands twice in its object. Remove one", name);
 }
 
 Parsed parse_json(Bytes text, std::size_t depth_max, std::size_t nodes_max) {
