@@ -1,9 +1,10 @@
-// WebSocket routes: Router::websocket() and the parameters of its handlers.
+// WebSocket routes: Router::websocket(), the parameters of its handlers, and topics.
 //
-// Links      http/server
+// Links      http/topics http/server
 #pragma once
 
 #include "katana/http/handlers/router.hpp"
 #include "katana/http/handlers/websocket.hpp"
+#include "katana/http/topics/topics.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

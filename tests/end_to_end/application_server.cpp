@@ -15,7 +15,7 @@
 #include "katana/http/handlers/json.hpp"
 #include "katana/http/handlers/websocket.hpp"
 #include "katana/http/middleware/rate_limit.hpp"
-#include "katana/http/session/topics.hpp"
+#include "katana/http/topics/topics.hpp"
 #include "katana/identity/sessions/sessions.hpp"
 #include "katana/net/reactor/sleep.hpp"
 #include "katana/observe/audit/audit_log.hpp"
@@ -117,7 +117,7 @@ void add_failures(const registry::Services& services, Router& router) {
 // "subscribe NAME", or "publish NAME", which is a message of 100,000 bytes.
 class TopicSocket final : public WebSocketHandler {
  public:
-  explicit TopicSocket(session::Topics& topics) noexcept : topics_(topics) {}
+  explicit TopicSocket(Topics& topics) noexcept : topics_(topics) {}
   void on_message(WebSocket& socket, Bytes text, MessageKind) override {
     const Bytes name = text.substr(text.find(' ') + 1);
     if (text.starts_with("subscribe ")) {
@@ -129,11 +129,11 @@ class TopicSocket final : public WebSocketHandler {
   }
 
  private:
-  session::Topics& topics_;
+  Topics& topics_;
 };
 
 void add_topics(Router& router) {
-  const auto topics = std::make_shared<session::Topics>();
+  const auto topics = std::make_shared<Topics>();
   router.websocket("/topics",
                    [topics](const RequestView&) { return std::make_unique<TopicSocket>(*topics); });
 }
@@ -144,17 +144,17 @@ struct News {
   explicit News(bus::Bus& bus)
       : events({.heartbeat = seconds(1), .bus = &bus, .name = "news"}), topics({.bus = &bus}) {}
   EventTopic events;
-  session::Topics topics;
+  Topics topics;
 };
 
 class NewsSocket final : public WebSocketHandler {
  public:
-  explicit NewsSocket(session::Topics& topics) noexcept : topics_(topics) {}
+  explicit NewsSocket(Topics& topics) noexcept : topics_(topics) {}
   void on_open(WebSocket& socket) override { (void)topics_.subscribe(socket, "news"); }
   void on_message(WebSocket&, Bytes, MessageKind) override {}
 
  private:
-  session::Topics& topics_;
+  Topics& topics_;
 };
 
 Result<Reply> tell_news(News& news, const std::string& text) {

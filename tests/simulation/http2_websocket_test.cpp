@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/http/topics/topics.hpp"
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/websocket_talk.hpp"

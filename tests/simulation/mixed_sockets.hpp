@@ -17,6 +17,7 @@
 
 #include "katana/base/values/random.hpp"
 #include "katana/http/handlers/router.hpp"
+#include "katana/http/topics/topics.hpp"
 #include "tests/simulation/websocket_talk.hpp"
 
 namespace katana::simulation {

@@ -26,7 +26,6 @@
 #include "katana/base/system/function.hpp"
 #include "katana/base/system/result.hpp"
 #include "katana/http/handlers/handler.hpp"
-#include "katana/http/session/topics.hpp"
 #include "katana/http/session/websocket.hpp"
 #include "katana/http/session/websocket_handle.hpp"
 
@@ -35,7 +34,6 @@ namespace katana {
 using session::CloseCode;
 using session::MessageKind;
 using session::SendOutcome;
-using session::Topics;
 using session::WebSocket;
 using session::WebSocketHandle;
 using session::WebSocketHandler;

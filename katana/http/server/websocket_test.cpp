@@ -10,6 +10,7 @@
 #include "katana/http/server/client_test.hpp"
 #include "katana/http/server/engines.hpp"
 #include "katana/http/server/http_server.hpp"
+#include "katana/http/topics/topics.hpp"
 
 namespace katana::server {
 namespace {

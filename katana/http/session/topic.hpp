@@ -1,22 +1,19 @@
-// Topic: one name of Topics, with the reactors that have subscribers of it.
+// Topic: one name that WebSocket connections subscribe to, with the reactors that have subscribers.
 //
 // Owns       a share of each such reactor's WebSocketPost.
-// Borrows    the options of its Topics, which outlives it.
 // Thread     any; hear() the reactor's of its post.
 // Allocates  an element for each reactor.
-// Fails      std::bad_alloc. hear() returns nothing without a bus, or if the bus refuses.
+// Fails      std::bad_alloc.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "katana/http/session/topics.hpp"
 #include "katana/http/session/websocket_post.hpp"
-#include "katana/stores/bus/bus.hpp"
 
 namespace katana::session {
 
@@ -26,16 +23,17 @@ struct Topic {
     std::shared_ptr<WebSocketPost> post;  // of the reactor
     std::size_t subscribers;              // connections of that reactor; at least 1
   };
-  Topic(std::string given, const TopicsOptions& how);
-  // Subscribes to the bus for the reactor of `post`, which has its first subscriber. Returns
-  // nothing if there is no bus, or if it refuses.
-  std::optional<bus::Subscription> hear(WebSocketPost& post);
+  explicit Topic(std::string given) : name(std::move(given)) {}
+  virtual ~Topic() = default;
+  Topic(const Topic&) = delete;
+  Topic& operator=(const Topic&) = delete;
+  // Called for the first subscriber on the reactor of `post`. The result is destroyed with the last
+  // one, on that reactor. It may deliver what comes from elsewhere meanwhile; null: nothing does.
+  virtual std::unique_ptr<net::Attachment> hear(WebSocketPost& post) = 0;
 
-  const std::string name;        // as given to subscribe()
-  const TopicsOptions& options;  // those of its Topics
-  const std::string subject;     // empty: there is no bus
-  std::mutex mutex;              // guards the members below
-  std::vector<Share> shares;     // one for each reactor with subscribers
+  const std::string name;     // as given to subscribe()
+  std::mutex mutex;           // guards the members below
+  std::vector<Share> shares;  // one for each reactor with subscribers
 
   // Adds a subscriber on this reactor.
   void add(const std::shared_ptr<WebSocketPost>& post);

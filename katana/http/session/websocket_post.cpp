@@ -7,7 +7,6 @@
 #include "katana/base/system/check.hpp"
 #include "katana/base/text/utf8.hpp"
 #include "katana/http/session/topic.hpp"
-#include "katana/http/session/topics.hpp"
 #include "katana/http/session/websocket_session.hpp"
 #include "katana/wire/ws/frame.hpp"
 

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,7 +25,6 @@
 #include "katana/http/session/websocket.hpp"
 #include "katana/http/session/websocket_handle.hpp"
 #include "katana/net/reactor/reactor.hpp"
-#include "katana/stores/bus/bus.hpp"
 
 namespace katana::session {
 
@@ -100,8 +98,8 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
   std::vector<std::uint32_t> free_;
   // The subscribers of a topic on this reactor.
   struct Subscribers {
-    std::vector<std::uint32_t> entries;                         // indices
-    std::optional<bus::Subscription> elsewhere = std::nullopt;  // messages of other processes
+    std::vector<std::uint32_t> entries;                    // indices
+    std::unique_ptr<net::Attachment> elsewhere = nullptr;  // see Topic::hear()
   };
   std::unordered_map<const Topic*, Subscribers> subscribers_;
   Doorbell doorbell_{*this};

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "katana/http/session/topics.hpp"
 #include "katana/http/session/websocket_connection.hpp"
+#include "katana/http/topics/topics.hpp"
 #include "katana/net/reactor/handover.hpp"
 #include "katana/net/reactor/reactor_fixture_test.hpp"
 
@@ -602,7 +602,7 @@ TEST_F(WebSocketSessionTest, text_that_is_not_utf8_is_published_to_no_subscriber
   Topics topics;
   notes_.at_open = [&](WebSocket& socket) { (void)topics.subscribe(socket, "news"); };
   const auto link = open();
-  const Published refused = topics.publish("news", "caf\xc3", MessageKind::text);
+  const TopicPublished refused = topics.publish("news", "caf\xc3", MessageKind::text);
   EXPECT_TRUE(refused.not_utf8);
   EXPECT_EQ(refused.subscribers, 0u);
   EXPECT_FALSE(topics.publish("news", "caf\xc3", MessageKind::binary).not_utf8);

@@ -6,7 +6,7 @@
 
 #include "katana/http/events/events.hpp"
 #include "katana/http/handlers/router.hpp"
-#include "katana/http/session/topics.hpp"
+#include "katana/http/topics/topics.hpp"
 #include "katana/net/reactor/spawn.hpp"
 #include "katana/stores/bus/memory_bus.hpp"
 #include "katana/testing/bus/bus_network.hpp"
@@ -14,8 +14,6 @@
 
 namespace katana::testing {
 namespace {
-
-using session::Topics;
 
 // One server has the connections of two processes, each with its own Topics and Bus.
 class SharedTopicsTest : public ::testing::Test {
@@ -53,7 +51,7 @@ class SharedTopicsTest : public ::testing::Test {
   Topics b_{{.bus = bus_b_.get(), .on_notice = [this](Bytes topic, const bus::Notice& notice) {
                noticed_.push_back(std::string(topic) + ":" + std::to_string(notice.count));
              }}};
-  session::Published published_;
+  TopicPublished published_;
   TestServer server_{make_service()};
 };
 

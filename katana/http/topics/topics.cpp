@@ -1,4 +1,4 @@
-#include "katana/http/session/topics.hpp"
+#include "katana/http/topics/topics.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -7,9 +7,10 @@
 
 #include "katana/http/session/topic.hpp"
 #include "katana/http/session/websocket_session.hpp"
+#include "katana/stores/bus/bus.hpp"
 #include "katana/stores/bus/subject.hpp"
 
-namespace katana::session {
+namespace katana {
 
 namespace {
 
@@ -17,14 +18,31 @@ constexpr Bytes kind_header = "Katana-Kind";
 
 }  // namespace
 
-Topic::Topic(std::string given, const TopicsOptions& how)
-    : name(std::move(given)),
-      options(how),
-      subject(how.bus != nullptr ? how.subjects + "." + bus::escape_token(name) : std::string()) {}
+// A topic that a bus may carry to other processes.
+struct Topics::SharedTopic final : session::Topic {
+  SharedTopic(std::string given, const TopicsOptions& how)
+      : Topic(std::move(given)),
+        options(how),
+        subject(how.bus != nullptr ? how.subjects + "." + bus::escape_token(name) : std::string()) {
+  }
+  std::unique_ptr<net::Attachment> hear(session::WebSocketPost& post) override;
 
-// Frames each received message once for the reactor.
-std::optional<bus::Subscription> Topic::hear(WebSocketPost& post) {
-  if (options.bus == nullptr) return std::nullopt;
+  const TopicsOptions& options;  // those of its Topics
+  const std::string subject;     // empty: there is no bus
+};
+
+namespace {
+
+struct HeardTopic final : net::Attachment {
+  explicit HeardTopic(bus::Subscription given) noexcept : subscription(std::move(given)) {}
+  bus::Subscription subscription;
+};
+
+}  // namespace
+
+// Frames each received message once for the reactor. Null: there is no bus, or it refuses.
+std::unique_ptr<net::Attachment> Topics::SharedTopic::hear(session::WebSocketPost& post) {
+  if (options.bus == nullptr) return nullptr;
   bus::SubscribeOptions how;
   how.own = false;  // publish() has delivered its messages already
   how.on_notice = [this](const bus::Notice& notice) {
@@ -36,40 +54,23 @@ std::optional<bus::Subscription> Topic::hear(WebSocketPost& post) {
         const bool is_binary = message.header(kind_header).value_or("") == "binary";
         const MessageKind kind = is_binary ? MessageKind::binary : MessageKind::text;
         // Another program may publish to the subject: every subscriber would end its connection.
-        if (!is_sendable(message.payload(), kind)) return;
-        Batch& batch = frame_message(message.payload(), kind);
+        if (!session::is_sendable(message.payload(), kind)) return;
+        Batch& batch = session::frame_message(message.payload(), kind);
         post.deliver(*this, batch);
         batch.let_go();
       },
       std::move(how));
-  if (!subscribed) return std::nullopt;
-  return *std::move(subscribed);
-}
-
-void Topic::add(const std::shared_ptr<WebSocketPost>& post) {
-  const std::lock_guard lock(mutex);
-  const auto found = std::ranges::find(shares, post, &Share::post);
-  if (found != shares.end()) {
-    ++found->subscribers;
-  } else {
-    shares.push_back({post, 1});
-  }
-}
-
-void Topic::remove(const WebSocketPost& post) noexcept {
-  const std::lock_guard lock(mutex);
-  const auto found =
-      std::ranges::find_if(shares, [&](const Share& each) { return each.post.get() == &post; });
-  if (found != shares.end() && --found->subscribers == 0) shares.erase(found);
+  if (!subscribed) return nullptr;
+  return std::make_unique<HeardTopic>(*std::move(subscribed));
 }
 
 // Ordered, not hashed: clients may choose the names, and could choose names that collide.
 struct Topics::Names {
-  using Map = std::map<std::string, std::weak_ptr<Topic>, std::less<>>;
+  using Map = std::map<std::string, std::weak_ptr<SharedTopic>, std::less<>>;
 
   explicit Names(TopicsOptions given) : options(std::move(given)) {}
-  std::shared_ptr<Topic> find(Bytes topic) const;
-  std::shared_ptr<Topic> find_or_add(Bytes topic);
+  std::shared_ptr<SharedTopic> find(Bytes topic) const;
+  std::shared_ptr<SharedTopic> find_or_add(Bytes topic);
   // REQUIRES that the mutex is held.
   void forget_some();
 
@@ -83,19 +84,19 @@ struct Topics::Names {
 Topics::Topics(TopicsOptions options) : names_(std::make_unique<Names>(std::move(options))) {}
 Topics::~Topics() = default;
 
-std::shared_ptr<Topic> Topics::Names::find(Bytes topic) const {
+auto Topics::Names::find(Bytes topic) const -> std::shared_ptr<SharedTopic> {
   const std::lock_guard lock(mutex);
   const auto found = topics.find(topic);
   return found != topics.end() ? found->second.lock() : nullptr;
 }
 
-std::shared_ptr<Topic> Topics::Names::find_or_add(Bytes topic) {
+auto Topics::Names::find_or_add(Bytes topic) -> std::shared_ptr<SharedTopic> {
   const std::lock_guard lock(mutex);
   if (const auto found = topics.find(topic); found != topics.end()) {
     if (auto there = found->second.lock()) return there;
   }
   forget_some();
-  auto added = std::make_shared<Topic>(std::string(topic), options);
+  auto added = std::make_shared<SharedTopic>(std::string(topic), options);
   topics.insert_or_assign(std::string(topic), added);
   return added;
 }
@@ -113,28 +114,28 @@ void Topics::Names::forget_some() {
 }
 
 SubscribeOutcome Topics::subscribe(WebSocket& socket, Bytes topic) {
-  auto& session = static_cast<WebSocketSession&>(socket);
-  WebSocketPost& post = *session.share().post();
-  const Slot slot = session.slot();
+  auto& session = static_cast<session::WebSocketSession&>(socket);
+  session::WebSocketPost& post = *session.share().post();
+  const session::Slot slot = session.slot();
   if (post.subscriptions(slot) < session.share().options().subscriptions_max) {
     return post.subscribe(slot, names_->find_or_add(topic)) ? SubscribeOutcome::subscribed
                                                             : SubscribeOutcome::already;
   }
   // Nothing is added for a refused caller.
-  const std::shared_ptr<Topic> found = names_->find(topic);
+  const std::shared_ptr<SharedTopic> found = names_->find(topic);
   return found != nullptr && post.is_subscribed(slot, *found) ? SubscribeOutcome::already
                                                               : SubscribeOutcome::full;
 }
 
 bool Topics::unsubscribe(WebSocket& socket, Bytes topic) {
-  auto& session = static_cast<WebSocketSession&>(socket);
-  const std::shared_ptr<Topic> found = names_->find(topic);
+  auto& session = static_cast<session::WebSocketSession&>(socket);
+  const std::shared_ptr<SharedTopic> found = names_->find(topic);
   return found != nullptr && session.share().post()->unsubscribe(session.slot(), found);
 }
 
-Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
-  Published published;
-  if (!is_sendable(payload, kind)) {
+TopicPublished Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
+  TopicPublished published;
+  if (!session::is_sendable(payload, kind)) {
     published.not_utf8 = true;
     return published;
   }
@@ -146,13 +147,13 @@ Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
     auto sent = names_->options.bus->publish(publication);
     if (!sent) published.bus_problem = sent.error();
   }
-  const std::shared_ptr<Topic> found = names_->find(topic);
+  const std::shared_ptr<SharedTopic> found = names_->find(topic);
   if (found == nullptr) return published;
-  Batch& batch = frame_message(payload, kind);
-  WebSocketPost* here = nullptr;
+  Batch& batch = session::frame_message(payload, kind);
+  session::WebSocketPost* here = nullptr;
   {
     const std::lock_guard lock(found->mutex);
-    for (const Topic::Share& each : found->shares) {
+    for (const session::Topic::Share& each : found->shares) {
       if (each.post->is_here()) {
         here = each.post.get();
         published.subscribers += each.subscribers;
@@ -175,14 +176,14 @@ Topics::Statistics Topics::statistics() const {
 }
 
 std::size_t Topics::subscribers(Bytes topic) const {
-  const std::shared_ptr<Topic> found = names_->find(topic);
+  const std::shared_ptr<SharedTopic> found = names_->find(topic);
   if (found == nullptr) return 0;
   const std::lock_guard lock(found->mutex);
   std::size_t sum = 0;
-  for (const Topic::Share& each : found->shares) sum += each.subscribers;
+  for (const session::Topic::Share& each : found->shares) sum += each.subscribers;
   return sum;
 }
 
-}  // namespace katana::session
+}  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0

@@ -38,9 +38,9 @@ class Bus;
 struct Notice;
 }  // namespace katana::bus
 
-namespace katana::session {
+namespace katana {
 
-struct Topic;
+using session::MessageKind, session::SendOutcome, session::WebSocket;
 
 // Options for topics that reach other processes.
 struct TopicsOptions {
@@ -58,8 +58,8 @@ enum class SubscribeOutcome : std::uint8_t {
   full,        // the connection has WebSocketOptions::subscriptions_max
 };
 
-// Result of publish().
-struct Published {
+// Result of Topics::publish().
+struct TopicPublished {
   std::size_t subscribers = 0;  // in this process; the message is on its way to them
   std::size_t missed = 0;       // on reactors that have too much queued
   bool not_utf8 = false;        // the text is not UTF-8; neither subscribers nor the bus get it
@@ -78,7 +78,7 @@ class Topics {
   SubscribeOutcome subscribe(WebSocket& socket, Bytes topic);
   // Returns false if the socket is not subscribed.
   bool unsubscribe(WebSocket& socket, Bytes topic);
-  Published publish(Bytes topic, Bytes payload, MessageKind kind);
+  TopicPublished publish(Bytes topic, Bytes payload, MessageKind kind);
   std::size_t subscribers(Bytes topic) const;
 
   // Figures of the table of names, for tests.
@@ -89,10 +89,11 @@ class Topics {
   Statistics statistics() const;  // any thread; takes a lock
 
  private:
+  struct SharedTopic;
   struct Names;
   const std::unique_ptr<Names> names_;
 };
 
-}  // namespace katana::session
+}  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0
