@@ -44,6 +44,10 @@ struct Embedding {
       open_database = {};
   // Called after the program has registered its services: may override them.
   std::function<Result<void>(registry::Registry&)> add_services = {};
+  // The Redis and the bus of the settings are there, on the network of the reactor. Otherwise the
+  // program keeps in its memory what would be there.
+  bool has_redis = false;
+  bool has_bus = false;
   // The log's only outputs. Records are written by the thread that logs.
   std::vector<log::SinkOptions> sinks = {};
   // Called for each failure, before the program's own on_error.

@@ -70,6 +70,8 @@ struct PartContext {
   database::Database* database = nullptr;  // null: the program has none
   // True in a test or while the program only describes itself (embedding.hpp): there is no network.
   bool embedded = false;
+  // Embedded, and the bus of the settings can be reached all the same.
+  bool has_bus = false;
   // The clock of measurements; null: the machine's monotonic clock.
   std::function<Instant()> clock = {};
   std::string program = {};  // its name

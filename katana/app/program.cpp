@@ -98,6 +98,7 @@ void Program::add_step_of(Part& part) {
                                          .pools = *pools_,
                                          .database = database_ ? &*database_ : nullptr,
                                          .embedded = embedding_.has_value(),
+                                         .has_bus = embedding_ && embedding_->has_bus,
                                          .clock = embedding_ ? embedding_->clock : nullptr,
                                          .program = options_.name,
                                          .version = options_.version});

@@ -167,6 +167,8 @@ class Program {
   // Adds http.client.request.duration of OpenTelemetry, if there are such metrics.
   Result<void> measure_calls(client::HttpClientOptions& how);
   Result<void> start_authentication(registry::Registry& registry);
+  // Whether the Redis of the settings cannot be reached: the program is a test's.
+  bool lacks_redis() const noexcept { return embedding_ && !embedding_->has_redis; }
   Result<void> start_redis(registry::Registry& registry);
   Result<void> add_redis(ProgramRedis& redis, std::string name);
   Result<void> start_sessions_and_caches(registry::Registry& registry);

@@ -37,7 +37,7 @@ Result<void> Program::start_redis(registry::Registry& registry) {
 
 Result<void> Program::add_redis(ProgramRedis& redis, std::string name) {
   if (auto added = redis.add_metrics(observability_->registry()); !added) return added;
-  if (embedding_) return {};  // there is no network
+  if (lacks_redis()) return {};
   on_start([this, &redis, name](const registry::Services&) {
     return spawn(jobs::job_function([&redis] { return redis.connect(); }), "connect " + name);
   });
@@ -47,13 +47,13 @@ Result<void> Program::add_redis(ProgramRedis& redis, std::string name) {
                                        .may_block = false});
 }
 
-// Security::make() refuses sessions in Redis without one. In a test sessions are in memory, and
-// caches have no second level: there is no Redis.
+// Security::make() refuses sessions in Redis without one. In a test without Redis sessions are in
+// memory, and caches have no second level.
 Result<void> Program::start_sessions_and_caches(registry::Registry& registry) {
   const auto present = settings();
   std::shared_ptr<sessions::SessionStore> store;
   if (present->sessions.store == SessionPlace::redis) {
-    if (embedding_ || redis_ == nullptr) {
+    if (lacks_redis() || redis_ == nullptr) {
       store = std::make_shared<sessions::MemorySessionStore>(present->sessions.memory);
     } else {
       store = std::make_shared<sessions::RedisSessionStore>(redis_->client(),
@@ -65,7 +65,7 @@ Result<void> Program::start_sessions_and_caches(registry::Registry& registry) {
   security_ = *std::move(security);
   security_->register_in(registry);
   std::shared_ptr<cache::SecondLevel> level;
-  if (present->cache.second_level == CacheLevel::redis && !embedding_) {
+  if (present->cache.second_level == CacheLevel::redis && !lacks_redis()) {
     const ProgramRedis& redis = cache_redis_ ? *cache_redis_ : *redis_;
     using Listens = cache::RedisLevel::Listens;
     level = std::make_shared<cache::RedisLevel>(redis.client(), redis.settings().prefix + "cache:",
@@ -83,7 +83,7 @@ Result<void> Program::start_idempotency(registry::Registry& registry) {
   const auto present = settings();
   std::shared_ptr<idempotency::Store> store;
   if (present->idempotency.store == KeyPlace::redis) {
-    if (embedding_) {
+    if (lacks_redis()) {
       store = std::make_shared<idempotency::MemoryStore>(present->idempotency.memory);
     } else if (redis_ != nullptr) {
       store =
@@ -100,7 +100,7 @@ Result<void> Program::start_idempotency(registry::Registry& registry) {
 
 std::unique_ptr<jobs::JobLock> Program::make_redis_job_lock() const {
   if (redis_ == nullptr) return nullptr;
-  if (embedding_) return std::make_unique<jobs::LocalJobLock>();
+  if (lacks_redis()) return std::make_unique<jobs::LocalJobLock>();
   const RedisSettings& settings = redis_->settings();
   if (!settings.lock_jobs && database_) return nullptr;
   return std::make_unique<jobs::RedisJobLock>(redis_->client(), settings.job_lease,
@@ -110,7 +110,7 @@ std::unique_ptr<jobs::JobLock> Program::make_redis_job_lock() const {
 RateLimitOptions Program::rate_limit_options() const {
   const RateLimitSettings settings = this->settings()->http.rate_limit;
   RateLimitOptions options = settings;
-  if (!settings.shared || embedding_) return options;
+  if (!settings.shared || lacks_redis()) return options;
   redis::SharedRateOptions shared{.per_second = settings.per_second,
                                   .burst = settings.burst,
                                   .lease = settings.lease,

@@ -87,6 +87,10 @@ void TestLoop::add(net::Reactor& reactor) {
 void TestLoop::add(net::Reactor& reactor, std::unique_ptr<net::Destinations> destinations,
                    std::uint32_t host) {
   net::Destinations::attach(reactor, std::move(destinations));
+  add_attached(reactor, host);
+}
+
+void TestLoop::add_attached(net::Reactor& reactor, std::uint32_t host) {
   reactors_.push_back(&reactor);
   hosts_[&reactor] = host;
 }

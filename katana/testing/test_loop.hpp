@@ -58,6 +58,8 @@ class TestLoop final : private VirtualWallClock {
   // The same for a host of a world: its connections lead where `destinations` says.
   void add(net::Reactor& reactor, std::unique_ptr<net::Destinations> destinations,
            std::uint32_t host);
+  // The same for a reactor that has its destinations.
+  void add_attached(net::Reactor& reactor, std::uint32_t host);
   // The same, with its turns before those of the others.
   void add_before(net::Reactor& reactor);
   void remove(net::Reactor& reactor) noexcept {

@@ -18,7 +18,8 @@ class NatsPart final : public PartWith<BusSettings> {
   void judge(std::vector<InsecureSetting>& findings) const override;
 
   Result<void> start(const PartContext& context) override {
-    auto made = ProgramBus::make(settings(), context.embedded, context.log.logger("bus"));
+    auto made = ProgramBus::make(settings(), context.embedded && !context.has_bus,
+                                 context.log.logger("bus"));
     if (!made) return std::unexpected(made.error());
     bus_ = *std::move(made);
     return {};

@@ -10,8 +10,9 @@
 namespace katana::testing {
 namespace {
 
-constexpr std::array<const char*, fault_kinds> names{
-    "kill", "kill at call", "stop", "partition", "slow link", "reset", "clock jump"};
+constexpr std::array<const char*, fault_kinds> kind_names{
+    "kill",       "kill at call", "stop",      "partition", "slow link", "reset",
+    "clock jump", "reload",       "hand over", "outage",    "fail over"};
 
 std::int64_t ms_of(Duration time) noexcept { return time.ns / 1'000'000; }
 
@@ -33,12 +34,20 @@ unsigned count_max(const FaultBounds& bounds, FaultKind kind) noexcept {
     case FaultKind::slow_link: return bounds.slow_links_max;
     case FaultKind::reset: return bounds.resets_max;
     case FaultKind::clock_jump: return bounds.clock_jumps_max;
+    case FaultKind::reload: return bounds.reloads_max;
+    case FaultKind::hand_over: return bounds.hand_overs_max;
+    case FaultKind::outage: return bounds.outages_max;
+    case FaultKind::fail_over: return bounds.fail_overs_max;
   }
   return 0;
 }
 
 bool is_of_path(FaultKind kind) noexcept {
   return kind == FaultKind::partition || kind == FaultKind::slow_link || kind == FaultKind::reset;
+}
+
+bool is_of_server(FaultKind kind) noexcept {
+  return kind == FaultKind::outage || kind == FaultKind::fail_over;
 }
 
 PlannedFault draw_fault(Random& random, FaultKind kind, const FaultBounds& bounds,
@@ -71,7 +80,9 @@ PlannedFault draw_fault(Random& random, FaultKind kind, const FaultBounds& bound
 
 }  // namespace
 
-const char* fault_name(FaultKind kind) noexcept { return names[static_cast<std::size_t>(kind)]; }
+const char* fault_name(FaultKind kind) noexcept {
+  return kind_names[static_cast<std::size_t>(kind)];
+}
 
 std::string PlannedFault::describe() const {
   switch (kind) {
@@ -93,6 +104,11 @@ std::string PlannedFault::describe() const {
     case FaultKind::clock_jump:
       return fmt::format("{}: the clock of {} is {} ms {}", key, from,
                          jump.ns < 0 ? -ms_of(jump) : ms_of(jump), jump.ns < 0 ? "back" : "ahead");
+    case FaultKind::reload: return fmt::format("{}: {} reads its settings again", key, from);
+    case FaultKind::hand_over:
+      return fmt::format("{}: a new process of {} serves while the former one drains", key, from);
+    case FaultKind::outage: return fmt::format("{}: {} is down for {} ms", key, from, ms_of(lasts));
+    case FaultKind::fail_over: return fmt::format("{}: fail-over of {}", key, from);
   }
   return key;
 }
@@ -100,18 +116,20 @@ std::string PlannedFault::describe() const {
 std::vector<PlannedFault> plan_faults(std::uint64_t seed, const FaultBounds& bounds,
                                       const std::vector<std::string>& nodes,
                                       const std::vector<std::string>& hosts,
+                                      const std::vector<std::string>& servers,
                                       std::size_t first_number) {
   const auto& crashing = bounds.nodes.empty() ? nodes : bounds.nodes;
   const auto& disturbed = bounds.hosts.empty() ? hosts : bounds.hosts;
   std::vector<PlannedFault> plan;
   for (std::size_t index = 0; index < fault_kinds; ++index) {
     const auto kind = static_cast<FaultKind>(index);
-    Random random(seed * fault_kinds + index);
-    const bool has_places = is_of_path(kind) ? disturbed.size() > 1 : !crashing.empty();
+    Random random(seed * 16 + index);
+    const auto& ended = is_of_server(kind) ? servers : crashing;
+    const bool has_places = is_of_path(kind) ? disturbed.size() > 1 : !ended.empty();
     if (count_max(bounds, kind) == 0 || !has_places) continue;
     const auto count = random.between(0, count_max(bounds, kind));
     for (std::uint64_t each = 0; each < count; ++each) {
-      plan.push_back(draw_fault(random, kind, bounds, crashing, disturbed));
+      plan.push_back(draw_fault(random, kind, bounds, ended, disturbed));
       plan.back().key = fmt::format("f{}", first_number++);
     }
   }

@@ -36,6 +36,21 @@ struct FaultBounds {
   unsigned resets_max = 0;                   // of all connections between two hosts
   unsigned clock_jumps_max = 0;              // of a node's wall clock, ahead or back
   Duration clock_jump_max = seconds(60);     // by how much
+  unsigned reloads_max = 0;                  // of a node's settings
+  unsigned hand_overs_max = 0;               // a zero-downtime restart of a node
+  unsigned outages_max = 0;                  // of a shared server, for at most down_max
+  unsigned fail_overs_max = 0;               // of a shared server: see WorldServer::fail_over()
+
+  // A few of every kind, for a first test.
+  static FaultBounds usual(Duration within = seconds(1)) {
+    FaultBounds bounds;
+    bounds.within = within;
+    bounds.kills_max = bounds.kills_at_call_max = bounds.partitions_max = 2;
+    bounds.slow_links_max = bounds.resets_max = 2;
+    bounds.stops_max = bounds.clock_jumps_max = bounds.reloads_max = bounds.hand_overs_max = 1;
+    bounds.outages_max = bounds.fail_overs_max = 1;
+    return bounds;
+  }
 };
 
 // The kinds of faults that a plan has.
@@ -47,9 +62,13 @@ enum class FaultKind : std::uint8_t {
   slow_link,     // segments take longer, or are lost
   reset,         // connections between two hosts end
   clock_jump,    // the wall clock of a node is wrong from now on
+  reload,        // a node reads its settings again
+  hand_over,     // a new process of a node serves while the former one drains
+  outage,        // a shared server is down
+  fail_over,     // another machine takes the place of a shared server
 };
 // Array size for counts by FaultKind.
-inline constexpr std::size_t fault_kinds = 7;
+inline constexpr std::size_t fault_kinds = 11;
 // "kill at call", for reports.
 const char* fault_name(FaultKind kind) noexcept;
 
@@ -73,10 +92,12 @@ struct PlannedFault {
   std::string describe() const;
 };
 
-// `nodes` and `hosts`: the names that bounds without any mean. Keys go on from `first_number`.
+// `nodes` and `hosts`: the names that bounds without any mean. `servers`: those that nodes share.
+// Keys go on from `first_number`.
 std::vector<PlannedFault> plan_faults(std::uint64_t seed, const FaultBounds& bounds,
                                       const std::vector<std::string>& nodes,
                                       const std::vector<std::string>& hosts,
+                                      const std::vector<std::string>& servers,
                                       std::size_t first_number);
 
 }  // namespace katana::testing

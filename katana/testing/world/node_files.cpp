@@ -37,6 +37,7 @@ class DiskFiles final : public NodeFiles {
     return {};
   }
   void crash(Crash how) override { how == Crash::power ? disk_.crash() : disk_.end_process(); }
+  std::uint64_t trace_hash() const override { return disk_.trace_hash(); }
 
  private:
   SimulatedDisk disk_;

@@ -34,6 +34,8 @@ class NodeFiles {
   // Called at the moment of a crash. The objects of the program still exist, and are destroyed
   // next.
   virtual void crash(Crash how) = 0;
+  // Depends on every operation so far; 0: it is not known.
+  virtual std::uint64_t trace_hash() const { return 0; }
 
  protected:
   NodeFiles() = default;

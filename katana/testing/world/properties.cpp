@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "katana/http/server/http_server.hpp"
+#include "katana/net/reactor/reactor.hpp"
+
 namespace katana::testing {
 
 World::Property acknowledged_are_kept(KeptWrites writes) {
@@ -47,6 +50,54 @@ World::Property at_most_once(std::function<std::map<std::string, std::size_t>(Wo
   return [effects = std::move(effects)](World& world) -> std::string {
     for (const auto& [id, count] : effects(world)) {
       if (count > 1) return fmt::format("'{}' had {} effects", id, count);
+    }
+    return {};
+  };
+}
+
+World::Property jobs_are_done_and_fenced(std::function<bool(const Operation&)> submit,
+                                         std::function<std::string(const Operation&)> id,
+                                         std::function<std::vector<JobRun>(World&)> runs) {
+  return [submit = std::move(submit), id = std::move(id),
+          runs = std::move(runs)](World& world) -> std::string {
+    std::map<std::string, std::uint64_t> newest;
+    for (const JobRun& each : runs(world)) {
+      const auto [known, is_first] = newest.emplace(each.id, each.fence);
+      if (!is_first && each.fence < known->second) {
+        return fmt::format("a run of job '{}' with token {} came after one with token {}", each.id,
+                           each.fence, known->second);
+      }
+      known->second = each.fence;
+    }
+    for (const Operation& each : world.history()) {
+      if (!each.succeeded() || !submit(each) || newest.contains(id(each))) continue;
+      return fmt::format("{} was acknowledged with {}, and job '{}' was never done", each.key(),
+                         each.status, id(each));
+    }
+    return {};
+  };
+}
+
+World::Property descriptors_return_to_rest() {
+  return [](World& world) -> std::string {
+    const std::size_t alone = world.ends_alone();
+    return alone == 0
+               ? std::string()
+               : fmt::format("{} ends of connections are open, and their other end is gone", alone);
+  };
+}
+
+World::Property memory_returns_to_rest(std::size_t bytes_max) {
+  return [bytes_max](World& world) -> std::string {
+    for (const std::string& name : world.node_names()) {
+      WorldNode& node = world.node(name);
+      if (!node.is_up()) continue;
+      const net::MemoryBudget used = node.program().server().first_reactor().memory_used();
+      const std::size_t bytes = used.output + used.carry + used.held;
+      if (bytes > bytes_max) {
+        return fmt::format("'{}' still uses {} bytes: output {}, received {}, held {}", name, bytes,
+                           used.output, used.carry, used.held);
+      }
     }
     return {};
   };

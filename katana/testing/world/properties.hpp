@@ -46,6 +46,25 @@ World::Property replies_stay_with_their_client(std::map<std::string, std::string
 // those that are there, by id.
 World::Property at_most_once(std::function<std::map<std::string, std::size_t>(World&)> effects);
 
+// One run of a job, as its effects show it.
+struct JobRun {
+  std::string id;           // of the job
+  std::uint64_t fence = 0;  // token of the worker; a later holder has a larger one
+};
+// Jobs are done at least once: each acknowledged `submit` has a run. They are fenced: no run of a
+// job follows one with a larger token. `runs` gives the effects in their order.
+World::Property jobs_are_done_and_fenced(std::function<bool(const Operation&)> submit,
+                                         std::function<std::string(const Operation&)> id,
+                                         std::function<std::vector<JobRun>(World&)> runs);
+
+// At rest no program holds an end of a connection whose other end is gone. Clients have left by
+// then. For at_end().
+World::Property descriptors_return_to_rest();
+
+// At rest no node has more than `bytes_max` in blocks of output, of received bytes, and in bodies,
+// messages and handlers. For at_end(), and nodes without connections that last.
+World::Property memory_returns_to_rest(std::size_t bytes_max = 0);
+
 // Each operation got its reply before its client gave up. An operation during which a planned fault
 // was in effect is excused.
 World::Property nothing_is_stuck();

@@ -31,6 +31,7 @@ struct Run {
   std::vector<std::string> keys;
   std::string timeline;
   std::string trace;
+  std::string plan;  // the faults, as comments
 
   bool has(const std::string& property) const {
     return !failures.empty() && failures.front().property == property;
@@ -59,6 +60,7 @@ Run run_world(const WorldOptions& options, const WorldFunction& f) {
   if (!run.failures.empty() || options.trace_lines_max > 0) {
     run.timeline = world.timeline().describe();
     run.trace = world.network_trace();
+    for (const PlannedFault& each : world.planned()) run.plan += "// " + each.describe() + '\n';
   }
   return run;
 }
@@ -174,6 +176,28 @@ class Shrinker {
   unsigned runs_ = 0;
 };
 
+std::string listed(const std::vector<std::string>& keys) {
+  std::string list;
+  for (const std::string& each : keys)
+    list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", each);
+  return list;
+}
+
+// A test of the failing case, with the parts that are left or those that are left out.
+std::string test_of(const SimulateOptions& options, const Finding& finding, const Run& run) {
+  std::string parts;
+  if (run.keys.size() <= finding.drop.size() && !run.keys.empty()) {
+    parts = fmt::format(", .keep = {{{}}}", listed(run.keys));
+  } else if (!finding.drop.empty()) {
+    parts = fmt::format(", .drop = {{{}}}", listed(finding.drop));
+  }
+  return fmt::format(
+      "// {}\n{}TEST(Found, seed_{}) {{\n  katana::testing::World world({{.seed = {}{}}});\n  "
+      "{}(world);\n"
+      "  EXPECT_TRUE(world.finish()) << world.report();\n}}\n",
+      finding.property, run.plan, finding.seed, finding.seed, parts, options.name);
+}
+
 Finding finding_of(std::uint64_t seed, const Run& run, const std::set<std::string>& drop) {
   Finding finding;
   finding.seed = seed;
@@ -276,6 +300,7 @@ std::optional<Finding> run_seed(const SimulateOptions& options, std::uint64_t se
   Shrinker shrinker(options, world, f, std::move(run));
   shrinker.search();
   Finding finding = finding_of(seed, shrinker.best(), shrinker.drop());
+  finding.test = test_of(options, finding, shrinker.best());
   finding.runs = shrinker.runs();
   return finding;
 }
@@ -295,9 +320,9 @@ std::string Simulated::describe() const {
   return text +
          fmt::format(
              "seed {}: {}\n  {}\n{}\nThe failure needs {} requests and faults ({} runs found "
-             "that out). To repeat it:\n\n  {}\n",
+             "that out). To repeat it:\n\n  {}\n\nAs a test:\n\n{}",
              finding->seed, finding->property, finding->text, finding->timeline, finding->events,
-             finding->runs, finding->repeat);
+             finding->runs, finding->repeat, finding->test);
 }
 
 Simulated simulate(SimulateOptions options, const WorldFunction& f) {

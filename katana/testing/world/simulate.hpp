@@ -46,6 +46,8 @@ struct SimulateOptions {
   // The options of each world; its seed is replaced.
   WorldOptions world = {};
   bool reads_environment = true;
+  // The name of the function, for the test of a finding: "users_book".
+  std::string name = "the_world";
 };
 
 // A seed in which something does not hold.
@@ -58,6 +60,7 @@ struct Finding {
   unsigned runs = 0;              // of the search for a smaller case
   std::string timeline;           // of the smallest case
   std::string repeat;             // "KATANA_SEED=7 KATANA_DROP=f2 build/booking_test"
+  std::string test;               // a test of the smallest case, to be pasted
 };
 
 // The result of simulate().
@@ -82,6 +85,8 @@ using WorldFunction = std::function<void(World&)>;
 
 // Runs `f` with a world of each seed, until one fails.
 Simulated simulate(SimulateOptions options, const WorldFunction& f);
+// The same with 100 seeds.
+inline Simulated simulate(const WorldFunction& f) { return simulate({}, f); }
 
 }  // namespace katana::testing
 

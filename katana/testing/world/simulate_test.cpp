@@ -208,6 +208,38 @@ TEST(Properties, an_acknowledged_write_must_be_there_and_only_writes_that_were_a
   EXPECT_TRUE(judge({"/values/tea", "/values/coffee"}, false));
 }
 
+TEST(Properties, a_job_is_done_at_least_once_and_never_behind_a_later_holder) {
+  const auto judge = [](std::vector<JobRun> runs) {
+    World world;
+    world.add("store", sample::store_options(), sample::configure_store);
+    (void)world.client("ada").put("store", "/values/tea", json_of("green"));
+    world.at_end(
+        "jobs", jobs_are_done_and_fenced([](const Operation& each) { return each.method == "PUT"; },
+                                         [](const Operation& each) { return each.target; },
+                                         [runs](World&) { return runs; }));
+    return world.finish();
+  };
+  EXPECT_FALSE(judge({}));
+  EXPECT_TRUE(judge({{"/values/tea", 1}}));
+  EXPECT_TRUE(judge({{"/values/tea", 1}, {"/values/tea", 1}, {"/values/tea", 2}}));
+  EXPECT_FALSE(judge({{"/values/tea", 2}, {"/values/tea", 1}}));
+}
+
+TEST(Properties, an_end_of_a_connection_alone_is_not_at_rest) {
+  World world;
+  world.add("store", sample::store_options(), sample::configure_store,
+            {.database_delay_min = seconds(1), .database_delay_max = seconds(1)});
+  EXPECT_EQ(descriptors_return_to_rest()(world), "");
+  EXPECT_EQ(memory_returns_to_rest()(world), "");
+  const WorldCall call = world.client("ada").get("store", "/values/tea");
+  world.run(milliseconds(500));
+  EXPECT_NE(descriptors_return_to_rest()(world), "") << world.report();
+  EXPECT_NE(memory_returns_to_rest()(world), "") << world.report();
+  world.run(seconds(2));
+  EXPECT_EQ(descriptors_return_to_rest()(world), "") << world.report();
+  EXPECT_EQ(memory_returns_to_rest()(world), "") << call.operation().why;
+}
+
 TEST(Properties, a_second_effect_of_one_id_is_wrong) {
   World world;
   EXPECT_EQ(

@@ -44,6 +44,7 @@
 #include "katana/testing/world/timeline.hpp"
 #include "katana/testing/world/world_client.hpp"
 #include "katana/testing/world/world_node.hpp"
+#include "katana/testing/world_server.hpp"
 
 namespace katana::testing {
 
@@ -66,6 +67,8 @@ struct WorldOptions {
   Duration recovery = seconds(2);
   // Faults ("f3"), requests ("ada#2") and clients ("ada") that are left out.
   std::set<std::string> drop = {};
+  // Only these faults, requests and clients are there; empty: all. A request needs its client.
+  std::set<std::string> keep = {};
   // Lines of the network's trace that are kept, to name the first difference of two runs.
   std::size_t trace_lines_max = 0;
 };
@@ -105,12 +108,27 @@ class World {
   WorldNode& add_node(std::string name, WorldNode::Maker make, NodeOptions options = {});
   // REQUIRES a node of that name.
   WorldNode& node(std::string_view name);
+  // The same script for each of these clients.
+  void users(const std::vector<std::string>& names, const Script& script) {
+    for (const std::string& name : names) (void)this->script(name, script);
+  }
   // Made at its first use.
   WorldClient& client(const std::string& name);
   // Runs a script as that client, from now on.
   WorldClient& script(const std::string& name, Script script);
   // A server outside, which all nodes reach.
   FakeUpstream& upstream(std::string url, const std::function<void(Router&)>& routes);
+  // A server that nodes share, which they reach by its name: FakeRedis, FakeNats, FakePostgres. Add
+  // it before the nodes that need it.
+  //
+  //   auto& redis = world.add_server<testing::FakeRedis>("redis");     // redis://redis
+  template <class T, class... More>
+  T& add_server(std::string name, More&&... more) {
+    auto made = std::make_unique<T>(new_host(std::move(name)), std::forward<More>(more)...);
+    T& server = *made;
+    add_server(std::move(made));
+    return server;
+  }
   // From now on `name` means that node, for nodes and clients: DNS that changes. Connections stay.
   void resolve(std::string name, const std::string& node);
 
@@ -176,19 +194,27 @@ class World {
   void note(std::string who, std::string what);
   // Failures and timeline, to be read.
   std::string report() const;
-  // Digest of everything that happened on the network and in the timeline.
+  // Digest of everything that happened on the network, in the timeline and on simulated disks.
   std::uint64_t trace_digest() const noexcept;
   // The last trace_lines_max lines of the network's trace.
   std::string network_trace() const;
 
+  // In the order in which they were added.
+  std::vector<std::string> node_names() const;
+  // Open ends of connections whose other end is gone. Those of clients are never open at rest.
+  std::size_t ends_alone() const;
   // For choices of the test.
   Random& random() noexcept;
   std::uint64_t seed() const noexcept;
   const WorldOptions& options() const noexcept;
-  // The keys of all faults, requests and clients so far: what `drop` may name.
+  // The keys of all faults, requests and clients so far: what `drop` and `keep` may name. Those of
+  // ask() are never left out: properties ask by it.
   std::vector<std::string> keys() const;
 
  private:
+  TestHost new_host(std::string name);
+  void add_server(std::unique_ptr<WorldServer> server);
+
   friend class WorldCall;
   friend class WorldClient;
   friend class WorldDestinations;

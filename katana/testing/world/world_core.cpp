@@ -28,8 +28,7 @@ engine::SimFaults with_latency(const WorldOptions& options) {
 // ---- names
 
 WorldDestinations::WorldDestinations(World& world, std::uint32_t address)
-    : world_(world),
-      sockets_(std::make_unique<engine::SimSockets>(world.core_->network, address)) {}
+    : world_(world), sockets_(world.core_->sockets_of(address)) {}
 
 Result<engine::ConnectOptions> WorldDestinations::find(std::string_view scheme,
                                                        const std::string& host,
@@ -40,12 +39,19 @@ Result<engine::ConnectOptions> WorldDestinations::find(std::string_view scheme,
     return engine::ConnectOptions{.address = engine::address_text(node->address()),
                                   .port = node->port_of(port, is_implied)};
   }
+  const auto* const server = core.find_server(host);
+  if (server != nullptr && server->server->port() == port) {
+    return engine::ConnectOptions{.address = engine::address_text(server->address), .port = port};
+  }
   const auto found = core.loop.upstreams().find(origin_text(scheme, host, port));
   if (found != core.loop.upstreams().end()) {
     return engine::ConnectOptions{.address = "127.0.0.1", .port = found->second};
   }
   std::string known;
   for (const auto& each : core.nodes) known += " " + each->name();
+  for (const auto& each : core.servers) {
+    known += fmt::format(" {}://{}:{}", each.server->kind(), each.name, each.server->port());
+  }
   for (const auto& [origin, unused] : core.loop.upstreams()) known += " " + origin;
   return fail(Code::unavailable,
               fmt::format("no network in a test: the world has no node '{}' and no upstream {}; "
@@ -65,10 +71,28 @@ WorldNode* detail::WorldCore::find_node(std::string_view name) const {
 std::optional<std::uint32_t> detail::WorldCore::address_of(std::string_view name) const {
   if (name == outside) return 0;
   if (const WorldNode* const node = find_node(name)) return node->address();
+  if (const Server* const server = find_server(name)) return server->address;
   for (const auto& each : clients) {
     if (each->name() == name) return each->address_;
   }
   return std::nullopt;
+}
+
+engine::SimSockets& detail::WorldCore::sockets_of(std::uint32_t address) {
+  auto& made = sockets[address];
+  if (made == nullptr) made = std::make_unique<engine::SimSockets>(network, address);
+  return *made;
+}
+
+const detail::WorldCore::Server* detail::WorldCore::find_server(std::string_view name) const {
+  const auto found = std::ranges::find(servers, name, &Server::name);
+  return found == servers.end() || found->server == nullptr ? nullptr : &*found;
+}
+
+bool detail::WorldCore::has_server(std::string_view kind) const {
+  return std::ranges::any_of(servers, [kind](const Server& each) {
+    return each.server != nullptr && each.server->kind() == kind;
+  });
 }
 
 // ---- the core
@@ -90,6 +114,7 @@ detail::WorldCore::~WorldCore() {
   sent.clear();
   over.clear();
   nodes.clear();
+  servers.clear();
   upstreams.clear();
   if (own) loop.remove(*own);
   own.reset();
@@ -187,6 +212,20 @@ FakeUpstream& World::upstream(std::string url, const std::function<void(Router&)
       std::make_unique<FakeUpstream>(core_->loop, std::move(url), routes));
 }
 
+TestHost World::new_host(std::string name) {
+  const std::uint32_t address = core_->next_address();
+  core_->servers.push_back({.name = name, .address = address, .server = nullptr});
+  return {.loop = core_->loop,
+          .address = address,
+          .name = std::move(name),
+          .seed = core_->options.seed * 64 + address};
+}
+
+void World::add_server(std::unique_ptr<WorldServer> server) {
+  core_->servers.back().server = std::move(server);
+  core_->note(core_->servers.back().name, "serves");
+}
+
 // ---- time
 
 Instant World::now() const noexcept { return core_->now(); }
@@ -241,6 +280,7 @@ bool World::finish() {
   }
   if (!core_->failures.empty()) return false;
   heal();
+  for (const auto& each : core_->servers) each.server->come_back();
   for (const auto& each : core_->nodes) {
     each->kill_call_ = 0;
     each->restart();
@@ -275,7 +315,9 @@ std::string World::report() const {
 }
 
 std::uint64_t World::trace_digest() const noexcept {
-  return core_->network.trace_digest() * 31 + core_->timeline.digest();
+  std::uint64_t digest = core_->network.trace_digest() * 31 + core_->timeline.digest();
+  for (const auto& each : core_->nodes) digest = digest * 31 + each->options_.files->trace_hash();
+  return digest;
 }
 
 std::string World::network_trace() const { return core_->network.trace(); }
@@ -283,10 +325,22 @@ Random& World::random() noexcept { return core_->random; }
 std::uint64_t World::seed() const noexcept { return core_->options.seed; }
 const WorldOptions& World::options() const noexcept { return core_->options; }
 
+std::vector<std::string> World::node_names() const {
+  std::vector<std::string> names;
+  for (const auto& each : core_->nodes) names.push_back(each->name());
+  return names;
+}
+
+std::size_t World::ends_alone() const {
+  const auto& open = core_->network.descriptors();
+  return static_cast<std::size_t>(std::ranges::count_if(
+      open, [&open](const auto& each) { return !open.contains({each.first, !each.second}); }));
+}
+
 std::vector<std::string> World::keys() const {
   std::vector<std::string> keys;
   const auto add = [&](std::string key) {
-    if (!core_->is_dropped(key)) keys.push_back(std::move(key));
+    if (!core_->is_dropped(key) && !Core::is_of_test(key)) keys.push_back(std::move(key));
   };
   for (const auto& each : core_->clients) add(each->name());
   for (const PlannedFault& each : core_->plan) add(each.key);

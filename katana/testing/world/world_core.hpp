@@ -34,12 +34,12 @@ class WorldDestinations final : public net::Destinations {
   WorldDestinations(World& world, std::uint32_t address);
   Result<engine::ConnectOptions> find(std::string_view scheme, const std::string& host,
                                       std::uint16_t port) const override;
-  engine::SocketCalls& sockets() const noexcept override { return *sockets_; }
+  engine::SocketCalls& sockets() const noexcept override { return sockets_; }
   std::uint64_t draw_seed() noexcept override;
 
  private:
   World& world_;
-  const std::unique_ptr<engine::SimSockets> sockets_;
+  engine::SimSockets& sockets_;
 };
 
 namespace detail {
@@ -60,6 +60,12 @@ struct WorldCore {
     Instant deadline;
     WorldCall* waiting = nullptr;
   };
+  // A server that nodes share.
+  struct Server {
+    std::string name;
+    std::uint32_t address;
+    std::unique_ptr<WorldServer> server;
+  };
   struct Named {
     std::string name;
     World::Property property;
@@ -77,11 +83,21 @@ struct WorldCore {
   WorldCore(World& of, WorldOptions given);
   ~WorldCore();
 
-  bool is_dropped(const std::string& key) const { return options.drop.contains(key); }
+  // "test", "test#3": of World::ask().
+  static bool is_of_test(const std::string& key) {
+    return key == "test" || key.starts_with("test#");
+  }
+  bool is_dropped(const std::string& key) const {
+    if (is_of_test(key)) return false;
+    return options.drop.contains(key) || (!options.keep.empty() && !options.keep.contains(key));
+  }
   std::uint32_t next_address() noexcept { return ++last_address; }
   // 0 for "outside"; nothing: an unknown name.
   std::optional<std::uint32_t> address_of(std::string_view name) const;
   WorldNode* find_node(std::string_view name) const;
+  const Server* find_server(std::string_view name) const;
+  bool has_server(std::string_view kind) const;
+  engine::SimSockets& sockets_of(std::uint32_t address);
 
   // ---- time
   bool may_go_on() const noexcept { return failures.empty() || is_finishing; }
@@ -115,6 +131,8 @@ struct WorldCore {
   World& world;
   const WorldOptions options;
   engine::SimNetwork network;
+  // By host. A program's database outlives its reactor, and closes its sockets.
+  std::map<std::uint32_t, std::unique_ptr<engine::SimSockets>> sockets;
   TestLoop loop;
   Random random;
   const Instant started;
@@ -140,6 +158,7 @@ struct WorldCore {
 
   std::map<std::string, std::string, std::less<>> names;  // to nodes
   std::vector<std::unique_ptr<FakeUpstream>> upstreams;
+  std::vector<Server> servers;        // the last one is null while it is made
   std::unique_ptr<net::Reactor> own;  // runs the scripts
   std::vector<std::unique_ptr<WorldNode>> nodes;
   std::vector<std::unique_ptr<WorldClient>> clients;

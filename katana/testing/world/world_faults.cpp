@@ -63,8 +63,11 @@ void World::faults(const FaultBounds& bounds) {
   for (const auto& each : core_->nodes) nodes.push_back(each->name());
   std::vector<std::string> hosts = nodes;
   for (const auto& each : core_->clients) hosts.push_back(each->name());
+  for (const auto& each : core_->servers) hosts.push_back(each.name);
   const std::uint64_t seed = (core_->options.seed ^ plan_salt) + core_->plans++;
-  const auto planned = plan_faults(seed, bounds, nodes, hosts, core_->faults_numbered + 1);
+  std::vector<std::string> servers;
+  for (const auto& each : core_->servers) servers.push_back(each.name);
+  const auto planned = plan_faults(seed, bounds, nodes, hosts, servers, core_->faults_numbered + 1);
   core_->faults_numbered += planned.size();
   for (const PlannedFault& each : planned) {
     if (core_->is_dropped(each.key)) continue;
@@ -108,6 +111,16 @@ void detail::WorldCore::begin_fault(const PlannedFault& fault) {
       return over_after(milliseconds(1), {});
     case FaultKind::clock_jump:
       node->set_clock_skew(fault.jump);
+      return over_after(milliseconds(1), {});
+    case FaultKind::reload: (void)node->reload(); return over_after({}, {});
+    case FaultKind::hand_over: node->hand_over(); return over_after(milliseconds(1), {});
+    case FaultKind::outage: {
+      WorldServer& server = *find_server(fault.from)->server;
+      server.go_down();
+      return over_after(fault.lasts, [&server] { server.come_back(); });
+    }
+    case FaultKind::fail_over:
+      note(fault.from, "lost " + find_server(fault.from)->server->fail_over());
       return over_after(milliseconds(1), {});
   }
 }

@@ -75,6 +75,9 @@ class WorldNode {
   // Starts the program again; a node that drains starts when it has ended. Does nothing when it
   // serves.
   void restart();
+  // Zero-downtime restart: a new process of the node serves from now on, while the former one
+  // drains. Does nothing when the node is down, or drains already.
+  void hand_over();
   // The program reads its settings again, as after SIGHUP.
   Result<void> reload();
   // Settings of the next life.
@@ -120,6 +123,10 @@ class WorldNode {
   void after_turn();
   void kill_at_call_now();
   void leave_loop();
+  void hand_over_now();
+  void drain(app::ApplicationCore& program, net::Reactor& reactor);
+  // Ends the former process of hand_over().
+  void end_former();
   std::uint16_t port_of(std::uint16_t wanted, bool is_implied) const;
 
   World& world_;
@@ -131,6 +138,8 @@ class WorldNode {
   DatabaseFaults database_faults_;
   std::unique_ptr<app::ApplicationCore> program_;  // null: it is down
   net::Reactor* reactor_ = nullptr;                // of the program
+  std::unique_ptr<app::ApplicationCore> former_;   // drains behind a hand-over; null: none
+  net::Reactor* former_reactor_ = nullptr;
   bool drains_ = false;
   bool restarts_ = false;  // once it has drained
   bool had_power_loss_ = false;

@@ -40,7 +40,10 @@ app::Embedding WorldNode::embedding() {
   app::Embedding embedding;
   embedding.make_reactor = [this, &core](const net::ReactorOptions& options,
                                          std::size_t session_bytes) {
-    return make_simulated_reactor(options, session_bytes, core.network, address_);
+    auto made = make_simulated_reactor(options, session_bytes, core.network, address_);
+    // Clients that the start makes find the servers of the world.
+    net::Destinations::attach(*made, std::make_unique<WorldDestinations>(world_, address_));
+    return made;
   };
   embedding.clock = [&core] { return core.now(); };
   embedding.open_database = [this](const app::DatabaseDrivers& drivers,
@@ -49,6 +52,8 @@ app::Embedding WorldNode::embedding() {
     return open_database(drivers, settings, std::move(migrations));
   };
   embedding.add_services = options_.services;
+  embedding.has_redis = core.has_server("redis");
+  embedding.has_bus = core.has_server("nats");
   embedding.sinks = {log_.sink()};
   embedding.seed = world_.seed() * 1'000 + address_ * 100 + lives_;
   return embedding;
@@ -86,7 +91,7 @@ Result<void> WorldNode::start() {
     return std::unexpected(started.error().within(fmt::format("'{}' did not start", name_)));
   }
   reactor_ = &program_->server().first_reactor();
-  core.loop.add(*reactor_, std::make_unique<WorldDestinations>(world_, address_), address_);
+  core.loop.add_attached(*reactor_, address_);
   core.note(name_, lives_ == 1 ? "started" : "started again");
   core.is_dirty = true;
   return {};
@@ -118,6 +123,7 @@ void WorldNode::kill_now(Crash how) {
   core.loop.within(
       [this] {
         // Frames of jobs go before their runners.
+        end_former();
         (void)reactor_->tasks().cancel();
         leave_loop();
         program_->stop();
@@ -130,6 +136,42 @@ void WorldNode::kill_now(Crash how) {
   if (std::exchange(restarts_, false)) restart();
 }
 
+void WorldNode::hand_over() {
+  world_.core_->act([this] { hand_over_now(); });
+}
+
+void WorldNode::hand_over_now() {
+  if (program_ == nullptr || drains_ || former_ != nullptr) return;
+  former_ = std::move(program_);
+  former_reactor_ = reactor_;
+  engine::SimTopology& topology = world_.core_->network.topology();
+  topology.set_sharing_ports(address_, true);
+  auto started = start();
+  topology.set_sharing_ports(address_, false);
+  if (!started) {
+    program_ = std::move(former_);
+    reactor_ = former_reactor_;
+    return world_.fail("a node starts", started.error().describe());
+  }
+  drain(*former_, *former_reactor_);
+}
+
+void WorldNode::end_former() {
+  if (former_ == nullptr) return;
+  World::Core& core = *world_.core_;
+  core.loop.within(
+      [this, &core] {
+        (void)former_reactor_->tasks().cancel();
+        core.loop.remove(*former_reactor_);
+        former_->stop();
+        former_.reset();
+      },
+      address_);
+  former_reactor_ = nullptr;
+  core.note(name_, "its former process ended");
+  core.is_dirty = true;
+}
+
 void WorldNode::stop() {
   world_.core_->act([this] { stop_now(); });
 }
@@ -137,7 +179,17 @@ void WorldNode::stop() {
 void WorldNode::stop_now() {
   if (program_ == nullptr || std::exchange(drains_, true)) return;
   world_.core_->note(name_, "stops: drains");
-  world_.core_->loop.within([this] { program_->shutdown(); }, address_);
+  drain(*program_, *reactor_);
+}
+
+// The reactor takes the message at once: a kill destroys the server that owns it.
+void WorldNode::drain(app::ApplicationCore& program, net::Reactor& reactor) {
+  world_.core_->loop.within(
+      [&] {
+        program.shutdown();
+        reactor.turn(Duration{});
+      },
+      address_);
 }
 
 void WorldNode::restart() {
@@ -181,7 +233,12 @@ void WorldNode::after_turn() {
     if (kill_turns_ == 0) return kill_at_call_now();
     --kill_turns_;
   }
+  if (former_ != nullptr && former_reactor_->stopped()) {
+    (void)former_->serve();
+    end_former();
+  }
   if (!drains_ || !reactor_->stopped()) return;
+  end_former();
   World::Core& core = *world_.core_;
   (void)program_->serve();
   leave_loop();

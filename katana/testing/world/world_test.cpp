@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "katana/testing/world/properties.hpp"
 #include "katana/testing/world/sample_programs_test.hpp"
 
 namespace katana::testing {
@@ -297,6 +298,77 @@ TEST(World, a_node_reads_its_settings_again_or_refuses_wrong_ones) {
   std::remove(file.c_str());
 }
 
+// The former process answers what it has; connections that come meanwhile are the new one's.
+TEST(World, a_node_hands_over_to_a_new_process_and_no_request_fails) {
+  World world;
+  WorldNode& store =
+      world.add("store", sample::store_options(), sample::configure_store,
+                {.database_delay_min = seconds(1), .database_delay_max = seconds(1)});
+  const WorldCall slow = world.client("ada").put("store", "/values/tea", json_of("green"));
+  world.run(milliseconds(500));
+  store.hand_over();
+  EXPECT_EQ(store.lives(), 2u);
+  const WorldCall next = world.client("bob").get("store", "/values/tea");
+  world.run(seconds(10));
+  EXPECT_EQ(slow.operation().status, 204u) << world.report();
+  EXPECT_EQ(next.operation().outcome, Outcome::replied) << world.report();
+  EXPECT_NE(world.report().find("its former process ended"), std::string::npos) << world.report();
+  EXPECT_EQ(world.ask("store", "GET", "/values/tea").reply, "green");
+  EXPECT_TRUE(world.finish()) << world.report();
+}
+
+TEST(World, a_node_may_be_killed_at_the_moment_of_its_stop) {
+  World world;
+  WorldNode& store = world.add("store", sample::store_options(), sample::configure_store);
+  store.stop();
+  store.kill();
+  EXPECT_FALSE(store.is_up());
+  store.restart();
+  EXPECT_EQ(world.ask("store", "GET", "/values/tea").status, 404u) << world.report();
+}
+
+TEST(World, a_kill_ends_both_processes_of_a_hand_over) {
+  World world;
+  WorldNode& store =
+      world.add("store", sample::store_options(), sample::configure_store,
+                {.database_delay_min = seconds(1), .database_delay_max = seconds(1)});
+  const WorldCall slow = world.client("ada").put("store", "/values/tea", json_of("green"));
+  world.run(milliseconds(500));
+  store.hand_over();
+  store.kill();
+  world.run(milliseconds(10));
+  EXPECT_EQ(slow.operation().outcome, Outcome::unknown) << world.report();
+  store.restart();
+  EXPECT_EQ(world.ask("store", "GET", "/values/tea").status, 404u) << world.report();
+}
+
+// The disk is part of the digest: the network sees nothing of it.
+TEST(World, operations_of_a_disk_change_the_digest) {
+  World one;
+  one.add("store", sample::store_options(), sample::configure_store);
+  World other;
+  other.add("store", sample::store_options(), sample::configure_store,
+            {.files = make_memory_files()});
+  EXPECT_EQ(one.timeline().digest(), other.timeline().digest());
+  EXPECT_NE(one.trace_digest(), other.trace_digest());
+}
+
+TEST(World, keep_names_the_only_clients_and_requests_that_are_there) {
+  World world({.keep = {"ada", "ada#2"}});
+  world.add("store", sample::store_options(), sample::configure_store);
+  world.users({"ada", "bob"}, [](WorldClient& user) -> Task<void> {
+    (void)co_await user.get("store", "/values/a");
+    (void)co_await user.get("store", "/values/b");
+  });
+  EXPECT_TRUE(world.finish()) << world.report();
+  ASSERT_EQ(world.history().size(), 2u);
+  EXPECT_EQ(world.history()[0].outcome, Outcome::dropped);
+  EXPECT_EQ(world.history()[1].status, 404u);
+  // A question of the test is never left out: a property would judge without it.
+  EXPECT_EQ(world.ask("store", "GET", "/values/a").status, 404u);
+  EXPECT_EQ(world.keys(), (std::vector<std::string>{"ada", "ada#2"}));
+}
+
 TEST(World, a_script_may_kill_a_node_and_goes_on) {
   World world;
   add_both(world);
@@ -351,7 +423,7 @@ TEST(FaultPlan, a_fault_does_not_depend_on_those_of_other_kinds) {
   const std::vector<std::string> hosts{"a", "b", "c"};
   const auto plan = [&](std::uint64_t seed, const FaultBounds& bounds) {
     std::string text;
-    for (const PlannedFault& each : plan_faults(seed, bounds, hosts, hosts, 1)) {
+    for (const PlannedFault& each : plan_faults(seed, bounds, hosts, hosts, {}, 1)) {
       if (each.kind != FaultKind::partition) continue;
       text += each.describe().substr(each.key.size()) + "\n";
     }
@@ -402,7 +474,11 @@ std::uint64_t digest_of_run(std::uint64_t seed) {
                 .partitions_max = 3,
                 .slow_links_max = 2,
                 .resets_max = 3,
-                .clock_jumps_max = 1});
+                .clock_jumps_max = 1,
+                .reloads_max = 1,
+                .hand_overs_max = 2});
+  world.at_end("descriptors", descriptors_return_to_rest());
+  world.at_end("memory", memory_returns_to_rest());
   EXPECT_TRUE(world.finish()) << world.report();
   return world.trace_digest();
 }

@@ -366,7 +366,8 @@ Result<Listener> SimKernel::listen(const ListenOptions& options) {
         fmt::format("listen on {}:{}: not a numeric address; use one as in 127.0.0.1 or ::1",
                     options.address, options.port));
   }
-  if (options.must_be_free && options.port != 0 && network_.listens_on(options.port, address_)) {
+  const bool must_be_free = options.must_be_free && !network_.topology().shares_ports(address_);
+  if (must_be_free && options.port != 0 && network_.listens_on(options.port, address_)) {
     return fail(Code::already_exists,
                 fmt::format("listen on {}:{}: Address already in use; choose another port",
                             options.address, options.port));

@@ -69,6 +69,17 @@ class SimTopology {
   void power_on(SimAddress host);
   bool is_off(SimAddress host) const { return off_.contains(host); }
 
+  // A second process of the host may listen on the ports of the first one, as behind a restart that
+  // hands its listeners over.
+  void set_sharing_ports(SimAddress host, bool shares) {
+    if (shares) {
+      sharing_.insert(host);
+    } else {
+      sharing_.erase(host);
+    }
+  }
+  bool shares_ports(SimAddress host) const { return sharing_.contains(host); }
+
   // The wall clock of the host is ahead of the network's by so much, or behind.
   void set_clock_skew(SimAddress host, Duration skew) { skews_[host] = skew; }
   Duration clock_skew(SimAddress host) const;
@@ -99,6 +110,7 @@ class SimTopology {
   SimNetwork& network_;
   std::map<Key, Way> ways_;
   std::set<SimAddress> off_;
+  std::set<SimAddress> sharing_;
   std::map<SimAddress, Duration> skews_;
   std::vector<std::weak_ptr<SimConnection>> connections_;
   std::size_t pruned_at_ = 64;

@@ -17,7 +17,9 @@ namespace katana::testing {
 using database::postgres::Options;
 
 struct FakePostgres::Core final : engine::SimHost {
-  Core(TestLoop& of, const std::string& url) : loop(of), script(of.network()) {
+  // `of_host`: the host of the servers on the network; 0: each has another port of host 0.
+  Core(TestLoop& of, const std::string& url, std::uint32_t of_host = 0)
+      : loop(of), script(of.network()), address_(of_host) {
     auto read = Options::from_url(url);
     if (!read) {
       problem = read.error().describe();
@@ -29,9 +31,9 @@ struct FakePostgres::Core final : engine::SimHost {
       const std::string origin = origin_text("postgresql", host.name, host.port);
       servers.push_back(std::make_unique<FakeServer>());
       servers.back()->name = fmt::format("{}:{}", host.name, host.port);
-      servers.back()->port = loop.network().free_port();
-      loop.upstreams()[origin] = servers.back()->port;
-      origins.push_back(origin);
+      servers.back()->port = of_host != 0 ? default_port : loop.network().free_port();
+      if (of_host == 0) loop.upstreams()[origin] = servers.back()->port;
+      if (of_host == 0) origins.push_back(origin);
     }
     servers.front()->is_primary = true;
     loop.network().attach(*this);
@@ -65,6 +67,7 @@ struct FakePostgres::Core final : engine::SimHost {
     connection->reset(engine::SimSide::server);
   }
   bool has_work() const override { return false; }
+  engine::SimAddress address() const override { return address_; }
 
   void set_down(FakeServer& server, bool is_down) {
     server.is_down = is_down;
@@ -74,8 +77,10 @@ struct FakePostgres::Core final : engine::SimHost {
     }
   }
 
+  static constexpr std::uint16_t default_port = 5432;
   TestLoop& loop;
   FakeScript script;
+  const engine::SimAddress address_;
   Options options;
   std::string problem;
   std::vector<std::unique_ptr<FakeServer>> servers;
@@ -85,7 +90,14 @@ struct FakePostgres::Core final : engine::SimHost {
 
 FakePostgres::FakePostgres(TestServer& server, const std::string& url)
     : core_(std::make_unique<Core>(server.loop(), url)) {}
+FakePostgres::FakePostgres(TestHost host)
+    : core_(std::make_unique<Core>(host.loop, fmt::format("postgresql://app@{}/app", host.name),
+                                   host.address)) {}
 FakePostgres::~FakePostgres() = default;
+
+std::uint16_t FakePostgres::port() const noexcept {
+  return core_->servers.empty() ? Core::default_port : core_->servers.front()->port;
+}
 
 const std::string& FakePostgres::problem() const noexcept { return core_->problem; }
 
@@ -186,6 +198,18 @@ void FakePostgres::heal() {
   script.received_left.reset();
   come_back();
   go_on();
+}
+
+std::string FakePostgres::fail_over() {
+  const auto primary =
+      std::ranges::find_if(core_->servers, [](const auto& each) { return each->is_primary; });
+  const auto place = static_cast<std::size_t>(primary - core_->servers.begin());
+  if (core_->servers.size() > 1) {
+    fail_over((place + 1) % core_->servers.size());
+  } else {
+    for (const auto& session : core_->sessions) session->reset();
+  }
+  return "no commit";
 }
 
 void FakePostgres::fail_over(std::size_t to) {

@@ -31,29 +31,35 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "katana/base/values/instant.hpp"
 #include "katana/stores/database/database.hpp"
 #include "katana/stores/database/postgres/options.hpp"
 #include "katana/testing/postgres/fake/fake_answer.hpp"
+#include "katana/testing/world_server.hpp"
 
 namespace katana::testing {
 
 class TestServer;
 
-class FakePostgres {
+class FakePostgres final : public WorldServer {
  public:
   // `url`: one host or several, as in database.url. The first one is the primary; the others are
   // standbys.
   FakePostgres(TestServer& server, const std::string& url);
+  // One server of a world, which its nodes share: World::add_server<FakePostgres>("postgres"). Give
+  // it to a node by NodeOptions::database, which calls open().
+  explicit FakePostgres(TestHost host);
   // Resets connections. Further attempts to connect are refused.
-  ~FakePostgres();
-  FakePostgres(const FakePostgres&) = delete;
-  FakePostgres& operator=(const FakePostgres&) = delete;
+  ~FakePostgres() override;
 
+  std::string_view kind() const noexcept override { return "postgresql"; }
+  std::uint16_t port() const noexcept override;
   // Empty: it can be used.
   const std::string& problem() const noexcept;
 
@@ -104,11 +110,13 @@ class FakePostgres {
   // One server, or all of them: resets connections, loses what was not executed, and refuses
   // further connections until come_back().
   void go_down(std::size_t server);
-  void go_down();
+  void go_down() override;
   void come_back(std::size_t server);
-  void come_back();
+  void come_back() override;
   // Makes this server the primary, and the others standbys. Sessions stay, and are told of it.
   void fail_over(std::size_t to);
+  // The next server is the primary; of a single one the connections are reset. Loses nothing.
+  std::string fail_over() override;
   // Ends all faults. The roles of the servers stay.
   void heal();
 
