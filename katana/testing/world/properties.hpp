@@ -39,7 +39,8 @@ struct KeptWrites {
 // Every acknowledged write is there, and nothing that was never asked for.
 World::Property acknowledged_are_kept(KeptWrites writes);
 
-// No reply to one client contains the text that marks another one's data: client -> text.
+// No reply to one client contains the text that marks another one's data: client -> text. Replies
+// to World::ask() may: a test asks for any user.
 World::Property replies_stay_with_their_client(std::map<std::string, std::string> marks);
 
 // Operations with the same id are repetitions of one: it had at most one effect. `effects` counts

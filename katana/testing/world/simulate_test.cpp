@@ -240,6 +240,42 @@ TEST(Properties, an_end_of_a_connection_alone_is_not_at_rest) {
   EXPECT_EQ(memory_returns_to_rest()(world), "") << call.operation().why;
 }
 
+TEST(Simulate, a_first_world_has_ten_lines) {
+  const Simulated found = simulate(alone(5), [](World& world) {
+    world.add("api", sample::store_options(), sample::configure_store);
+    world.users({"ada", "bob"}, [](WorldClient& user) -> Task<void> {
+      for (int each = 0; each < 10; ++each) (void)co_await user.get("api", "/values/tea");
+    });
+    world.faults(FaultBounds::usual(milliseconds(100)));
+    world.at_end("no request is stuck", nothing_is_stuck());
+    world.at_end("descriptors", descriptors_return_to_rest());
+    world.at_end("memory", memory_returns_to_rest());
+  });
+  EXPECT_TRUE(found.holds) << found;
+}
+
+TEST(Simulate, a_finding_prints_a_test_with_the_parts_that_it_needs) {
+  SimulateOptions options = alone(1);
+  options.name = "users_read";
+  const Simulated found = simulate(options, [](World& world) {
+    world.add("api", sample::store_options(), sample::configure_store);
+    world.users({"ada", "bob"}, [](WorldClient& user) -> Task<void> {
+      for (int each = 0; each < 5; ++each) (void)co_await user.get("api", "/values/tea");
+    });
+    world.always("bob never asks twice", [](World& of) -> std::string {
+      for (const Operation& each : of.history()) {
+        if (each.key() == "bob#2" && each.outcome == Outcome::replied) return "he did";
+      }
+      return {};
+    });
+  });
+  ASSERT_FALSE(found.holds);
+  const std::string& test = found.finding->test;
+  EXPECT_NE(test.find("World world({.seed = 1, .keep = {\"bob\", \"bob#2\"}});"), std::string::npos)
+      << test;
+  EXPECT_NE(test.find("users_read(world);"), std::string::npos) << test;
+}
+
 TEST(Properties, a_second_effect_of_one_id_is_wrong) {
   World world;
   EXPECT_EQ(
