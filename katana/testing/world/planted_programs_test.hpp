@@ -29,6 +29,8 @@ enum class Bug : std::uint8_t {
   repeated_deposit,    // repeats a call that is not idempotent
   double_delivery,     // delivers again after a crash, without a key
   missing_fence,       // takes writes of a worker whose lease another one has
+  payment_checked,     // looks for the key of a payment, and then writes it
+  half_transfer,       // two statements without a transaction
   session_revived,     // a request that runs beside the logout writes the session again
 };
 
@@ -68,6 +70,9 @@ inline app::ApplicationOptions options() {
                       "CREATE TABLE inbox (text TEXT) STRICT;"
                       "CREATE TABLE leases (token INTEGER PRIMARY KEY, until_ms INTEGER) STRICT;"
                       "CREATE TABLE log (id INTEGER PRIMARY KEY, token INTEGER) STRICT;"
+                      "CREATE TABLE payments (key TEXT) STRICT;"
+                      "CREATE TABLE accounts (name TEXT PRIMARY KEY, amount INTEGER NOT NULL) "
+                      "STRICT; INSERT INTO accounts VALUES ('a', 100), ('b', 100);"
                       "CREATE TABLE sessions (id TEXT PRIMARY KEY, uses INTEGER) STRICT"}}};
 }
 
@@ -280,6 +285,42 @@ inline Answer list_log(Inject<Database> db) {
   co_return answered(rows, [](const Number& each) { return std::to_string(each.number); });
 }
 
+// ---- payments with a key, and transfers
+
+template <Bug bug>
+Answer pay(Path<std::string> key, Inject<Database> db) {
+  if constexpr (bug == Bug::payment_checked) {
+    auto found =
+        co_await db->query_one<Text>("SELECT key AS text FROM payments WHERE key = $1", *key);
+    if (!found) co_return std::unexpected<Error>(found.error());
+    if (*found) co_return Reply::no_content();
+    co_return written(co_await db->execute("INSERT INTO payments VALUES ($1)", *key));
+  } else {
+    co_return written(co_await db->execute(
+        "INSERT INTO payments SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM payments WHERE key = $1)",
+        *key));
+  }
+}
+inline Answer list_payments(Inject<Database> db) {
+  auto rows = co_await db->query<Text>("SELECT key AS text FROM payments LIMIT 1000");
+  co_return answered(rows, [](const Text& each) { return each.text; });
+}
+template <Bug bug>
+Answer transfer(Inject<Database> db) {
+  if constexpr (bug == Bug::half_transfer) {
+    auto taken = co_await db->execute("UPDATE accounts SET amount = amount - 1 WHERE name = 'a'");
+    if (!taken) co_return std::unexpected<Error>(taken.error());
+    co_return written(
+        co_await db->execute("UPDATE accounts SET amount = amount + 1 WHERE name = 'b'"));
+  } else {
+    co_return written(co_await db->execute(
+        "UPDATE accounts SET amount = amount + CASE name WHEN 'a' THEN -1 ELSE 1 END"));
+  }
+}
+inline Answer sum_accounts(Inject<Database> db) {
+  co_return numbered(co_await db->query_one<Number>("SELECT sum(amount) AS number FROM accounts"));
+}
+
 // ---- sessions
 
 inline Answer log_in(Path<std::string> id, Inject<Database> db) {
@@ -332,6 +373,10 @@ void configure(app::Application<app::SettingsWithDatabase>& app) {
     router.post("/leases", take_lease);
     router.post("/log/{token}", write_with_lease<bug>);
     router.get("/log", list_log);
+    router.post("/payments/{key}", pay<bug>);
+    router.get("/payments", list_payments);
+    router.post("/transfers", transfer<bug>);
+    router.get("/accounts", sum_accounts);
     router.post("/sessions/{id}", log_in);
     router.delete_("/sessions/{id}", log_out);
     router.get("/sessions/{id}", use_session<bug>);

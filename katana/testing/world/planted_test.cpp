@@ -195,6 +195,38 @@ void missing_fence(World& world) {
   });
 }
 
+// Two requests of one payment have the same key.
+template <Bug bug>
+void payment_checked(World& world) {
+  add_program<bug>(world, "store");
+  world.users({"ada", "bob"}, [](WorldClient& client) -> Task<void> {
+    for (int payment = 1; payment <= 5; ++payment) {
+      (void)co_await client.post("store", "/payments/p" + std::to_string(payment), "");
+    }
+  });
+  world.faults({.within = milliseconds(30), .slow_links_max = 2, .resets_max = 2});
+  world.at_end("a payment is made once", at_most_once([](World& of) {
+                 return counted(lines_of(of.ask("store", "GET", "/payments").reply));
+               }));
+}
+
+template <Bug bug>
+void half_transfer(World& world) {
+  add_program<bug>(world, "store");
+  world.script("ada", [](WorldClient& ada) -> Task<void> {
+    for (int each = 1; each <= 8; ++each) (void)co_await ada.post("store", "/transfers", "");
+  });
+  world.faults({.within = milliseconds(20),
+                .kills_max = 1,
+                .kills_at_call_max = 3,
+                .calls_max = 10,
+                .down_max = milliseconds(20)});
+  world.at_end("no money is made or lost", [](World& of) -> std::string {
+    const std::string sum = of.ask("store", "GET", "/accounts").reply;
+    return sum == "200" ? "" : "the accounts have " + sum;
+  });
+}
+
 template <Bug bug>
 void session_revived(World& world) {
   add_program<bug>(world, "store");
@@ -254,7 +286,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, PlantedBug,
                          ::testing::Values(KIND(lost_update, 50), KIND(early_reply, 200),
                                            KIND(number_from_memory, 50), KIND(stale_cache, 100),
                                            KIND(repeated_deposit, 100), KIND(double_delivery, 200),
-                                           KIND(missing_fence, 100), KIND(session_revived, 50)),
+                                           KIND(missing_fence, 100), KIND(payment_checked, 100),
+                                           KIND(half_transfer, 200), KIND(session_revived, 50)),
                          [](const auto& each) { return std::string(each.param.name); });
 #undef KIND
 
