@@ -107,6 +107,26 @@ TEST(FakeRedis, a_server_that_hangs_answers_what_it_got_when_it_goes_on) {
   EXPECT_EQ(asked(world, "one", "/counters/a"), "3") << world.report();
 }
 
+TEST(FakeRedis, plans_have_outages_and_fail_overs_of_it_and_reloads_of_nodes) {
+  std::string reports;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    World world({.seed = seed});
+    world.add_server<FakeRedis>("redis");
+    world.add("one", options(), configure, with_redis);
+    world.faults({.within = milliseconds(100),
+                  .down_max = milliseconds(50),
+                  .reloads_max = 9,
+                  .outages_max = 9,
+                  .fail_overs_max = 9});
+    EXPECT_TRUE(world.finish()) << world.report();
+    EXPECT_EQ(asked(world, "one", "/counters/a"), "1") << world.report();
+    reports += world.report();
+  }
+  for (const char* const line : {"redis is down for", "lost 0 writes", "reads its settings"}) {
+    EXPECT_NE(reports.find(line), std::string::npos) << line << reports;
+  }
+}
+
 TEST(FakeRedis, an_eviction_removes_one_key) {
   World world;
   auto& redis = world.add_server<FakeRedis>("redis");
