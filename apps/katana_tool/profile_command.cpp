@@ -22,7 +22,8 @@ namespace {
 struct ProfileFlags {
   std::string target;
   unsigned seconds = 10;
-  unsigned hertz = 0;  // 0: not given
+  unsigned hertz = 0;       // 0: not given
+  std::uint64_t bytes = 0;  // likewise
   std::string kind = "cpu";
   std::string output;
   std::string format;
@@ -56,13 +57,27 @@ std::string output_of(const ProfileFlags& flags, const profile::Profile& profile
                       const std::string& format) {
   if (!flags.output.empty()) return flags.output;
   const char* const ending = format == "html" ? "html" : format == "folded" ? "folded" : "pb.gz";
-  const char* const kind = profile.kind == profile::Kind::cpu ? "cpu" : "waiting";
-  return fmt::format("{}-{}.{}", safe_name(profile.program), kind, ending);
+  return fmt::format("{}-{}.{}", safe_name(profile.program), profile::name_of(profile.kind),
+                     ending);
 }
 
 bool is_same_file(const std::string& one, const std::string& other) {
   std::error_code failure;
   return std::filesystem::equivalent(one, other, failure);
+}
+
+// "1.25 s of CPU time", "3.1 MiB allocated".
+std::string total_text(const profile::Profile& profile) {
+  const std::int64_t total = profile.total_ns();
+  switch (profile.kind) {
+    case profile::Kind::cpu:
+      return fmt::format("{:.2f} s of CPU time", static_cast<double>(total) / 1e9);
+    case profile::Kind::waiting:
+      return fmt::format("{:.2f} s of waiting", static_cast<double>(total) / 1e9);
+    case profile::Kind::allocations: return amount_text(profile.kind, total) + " allocated";
+    case profile::Kind::growth: break;
+  }
+  return amount_text(profile.kind, total) + " not freed";
 }
 
 std::string content_of(const profile::Profile& profile, const std::string& format) {
@@ -72,11 +87,8 @@ std::string content_of(const profile::Profile& profile, const std::string& forma
 }
 
 Result<profile::Profile> fetch(const ProfileFlags& flags) {
-  ProfileRequest request{.kind = flags.kind,
-                         .seconds = flags.seconds,
-                         .hertz = flags.hertz != 0      ? flags.hertz
-                                  : flags.kind == "cpu" ? 99u
-                                                        : 10u};
+  ProfileRequest request{
+      .kind = flags.kind, .seconds = flags.seconds, .hertz = flags.hertz, .bytes = flags.bytes};
   if (!flags.token_file.empty()) {
     auto token = read_file(flags.token_file);
     if (!token) return std::unexpected(token.error().within("--token-file"));
@@ -116,9 +128,8 @@ int run(const ProfileFlags& flags) {
     if (auto written = replace_file(output, content); !written) {
       return fail_profile(1, written.error().describe());
     }
-    fmt::print("{}: {:.2f} s of {} in {} samples{}\n", output,
-               static_cast<double>(profile->total_ns()) / 1e9,
-               profile->kind == profile::Kind::cpu ? "CPU time" : "waiting", profile->samples(),
+    fmt::print("{}: {} in {} {}{}\n", output, total_text(*profile), profile->samples(),
+               is_memory(profile->kind) ? "allocations" : "samples",
                profile->lost != 0 ? fmt::format(", {} lost", profile->lost) : "");
     if (profile->threads_left_out != 0) {
       fmt::print(stderr, "katana profile: {} threads were not sampled\n",
@@ -147,17 +158,25 @@ void add_profile_command(CLI::App& app, std::function<int()>& chosen) {
       ->type_name("N")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  command->add_option("--kind", flags->kind, "cpu, or waiting: where coroutines wait")
+  command
+      ->add_option(
+          "--kind", flags->kind,
+          "cpu; waiting: where coroutines wait; allocations; growth: what is allocated and "
+          "not freed before the end")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"cpu", "waiting"}))
+      ->check(CLI::IsMember({"cpu", "waiting", "allocations", "growth"}))
       ->capture_default_str();
   command->add_option("--hertz", flags->hertz, "samples in a second; default: 99, of waiting 10")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command
+      ->add_option("--bytes", flags->bytes,
+                   "allocated bytes that a sample of memory stands for; default: 524288")
+      ->type_name("N")
+      ->check(CLI::Range(1024, 1 << 30));
+  command
       ->add_option("-o,--output", flags->output,
-                   "file to write, - for standard output; without it: PROGRAM-cpu.pb.gz, or "
-                   "PROGRAM-waiting.pb.gz")
+                   "file to write, - for standard output; without it: PROGRAM-KIND.pb.gz")
       ->type_name("FILE");
   command
       ->add_option("--format", flags->format,

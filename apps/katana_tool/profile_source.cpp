@@ -119,8 +119,10 @@ Result<std::string> fetch_from(const std::vector<std::string>& urls,
   Error last(Code::not_found, "it listens on no TCP port");
   bool is_told = false;  // why a listener that may have the page refuses it
   for (const std::string& base : urls) {
-    const std::string url = fmt::format("{}{}?kind={}&seconds={}&hertz={}", base, path_of_profile,
-                                        request.kind, request.seconds, request.hertz);
+    std::string url = fmt::format("{}{}?kind={}&seconds={}", base, path_of_profile, request.kind,
+                                  request.seconds);
+    if (request.hertz != 0) url += fmt::format("&hertz={}", request.hertz);
+    if (request.bytes != 0) url += fmt::format("&bytes={}", request.bytes);
     auto reply = fetch(*http, *reactor, url, request.token);
     if (reply && reply->status() == 200) return std::string(reply->content());
     if (!reply) {

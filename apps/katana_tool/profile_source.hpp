@@ -6,6 +6,7 @@
 // Fails      with the URL, the process or the file, the reason, and the remedy.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,11 @@ namespace katana::tool {
 
 // The length and rate to ask a program for, and the token that it wants.
 struct ProfileRequest {
-  std::string kind = "cpu";  // or "waiting"
+  std::string kind = "cpu";  // as the page names it
   unsigned seconds = 10;
-  unsigned hertz = 99;
-  std::string token = {};  // of operations.token; empty: none
+  unsigned hertz = 0;       // 0: that of the page
+  std::uint64_t bytes = 0;  // likewise
+  std::string token = {};   // of operations.token; empty: none
 };
 
 // The bytes of the file of pprof. `target`: "http://127.0.0.1:9090", a number of a process of this

@@ -26,15 +26,20 @@ namespace katana::app {
 enum class ProfileFormat : std::uint8_t { pprof, folded, html };
 KATANA_DESCRIBE_ENUM(ProfileFormat, pprof, folded, html)
 
-enum class ProfileKind : std::uint8_t { cpu, waiting };
-KATANA_DESCRIBE_ENUM(ProfileKind, cpu, waiting)
+enum class ProfileKind : std::uint8_t { cpu, waiting, allocations, growth };
+KATANA_DESCRIBE_ENUM(ProfileKind, cpu, waiting, allocations, growth)
+
+// Bounds of `bytes`: that a sample of memory stands for.
+constexpr std::int64_t profile_interval_min = 1024;
+constexpr std::int64_t profile_interval_max = std::int64_t{1} << 30;
 
 struct ProfileQuery {
-  std::optional<std::int64_t> seconds, hertz;
+  std::optional<std::int64_t> seconds, hertz, bytes;
   ProfileKind kind = ProfileKind::cpu;
   ProfileFormat format = ProfileFormat::pprof;
 };
-KATANA_DESCRIBE_STRICT(ProfileQuery, seconds, hertz, kind, format)
+KATANA_DESCRIBE_STRICT(ProfileQuery, seconds, hertz,
+                       (bytes, range(profile_interval_min, profile_interval_max)), kind, format)
 
 struct ProfileInProgress {
   Timestamp ends_at;
@@ -82,6 +87,16 @@ std::string write(const profile::Profile& profile, ProfileFormat format) {
   return profile::compress(profile::to_pprof(profile));
 }
 
+profile::Kind kind_of(ProfileKind kind) {
+  switch (kind) {
+    case ProfileKind::waiting: return profile::Kind::waiting;
+    case ProfileKind::allocations: return profile::Kind::allocations;
+    case ProfileKind::growth: return profile::Kind::growth;
+    case ProfileKind::cpu: break;
+  }
+  return profile::Kind::cpu;
+}
+
 // "notes-cpu-20261129T070512Z.pb.gz"
 std::string file_name(const std::string& program, ProfileKind kind) {
   const std::time_t now = std::time(nullptr);
@@ -89,7 +104,7 @@ std::string file_name(const std::string& program, ProfileKind kind) {
   char text[32];
   ::gmtime_r(&now, &parts);
   (void)std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
-  return fmt::format("{}-{}-{}.pb.gz", program, kind == ProfileKind::cpu ? "cpu" : "waiting", text);
+  return fmt::format("{}-{}-{}.pb.gz", program, profile::name_of(kind_of(kind)), text);
 }
 
 Literal type_of(ProfileFormat format) {
@@ -145,7 +160,14 @@ struct Extent {
 };
 
 std::expected<Extent, Reply> extent_of(const ProfileQuery& query, const ProfileSettings& bounds) {
-  const unsigned unsaid = query.kind == ProfileKind::cpu ? hertz_unsaid : waiting_hertz_unsaid;
+  const bool is_memory = profile::is_memory(kind_of(query.kind));
+  if (is_memory ? query.hertz.has_value() : query.bytes.has_value()) {
+    return std::unexpected(
+        problem(problem_types::invalid_parameter,
+                is_memory ? "query parameter 'hertz': a profile of memory has 'bytes' instead"
+                          : "query parameter 'bytes': only profiles of memory have it"));
+  }
+  const unsigned unsaid = query.kind == ProfileKind::waiting ? waiting_hertz_unsaid : hertz_unsaid;
   const std::int64_t length = query.seconds.value_or(std::min(seconds_unsaid, bounds.seconds_max));
   const std::int64_t hertz = query.hertz.value_or(std::min(unsaid, bounds.hertz_max));
   if (auto wrong = check_bounds("seconds", length, bounds.seconds_max)) {
@@ -160,7 +182,10 @@ std::expected<Extent, Reply> extent_of(const ProfileQuery& query, const ProfileS
 Task<Result<Reply>> make_profile(profile::Profiler& profiler, const std::string& program,
                                  Extent extent, ProfileQuery query) {
   auto run = profiler.begin({.length = extent.length,
+                             .kind = kind_of(query.kind),
                              .hertz = extent.hertz,
+                             .interval_bytes = static_cast<std::size_t>(
+                                 query.bytes.value_or(profile::allocations::interval_bytes_unsaid)),
                              .write = [format = query.format](const profile::Profile& made) {
                                return write(made, format);
                              }});
@@ -225,7 +250,7 @@ Task<Result<Reply>> ProfilePage::make(const Request& request, const ProfileQuery
   if (auto refused = check_request(request)) return ready(*std::move(refused));
   auto extent = extent_of(query, settings_);
   if (!extent) return ready(std::move(extent.error()));
-  if (query.kind == ProfileKind::cpu) return make_profile(profiler_, program_, *extent, query);
+  if (query.kind != ProfileKind::waiting) return make_profile(profiler_, program_, *extent, query);
   if (is_draining_.load(std::memory_order_relaxed)) {
     return ready(problem(problem_types::stopping, "The program stops."));
   }

@@ -5,7 +5,9 @@
 //   seconds   1 to profile.seconds_max, or 10; the reply comes when they are over
 //   hertz     1 to profile.hertz_max: samples for each second of CPU time of a thread, or of each
 //             waiting coroutine. The default is 99, of waiting 10
-//   kind      cpu, or waiting: where coroutines wait
+//   bytes     1024 to 1 GiB, of kinds of memory: allocated bytes that a sample stands for; 512 KiB
+//   kind      cpu, waiting: where coroutines wait, allocations: what is allocated, growth: what of
+//             it is not freed before the end
 //   format    pprof (for `go tool pprof` and `katana profile`), folded (a line for each stack),
 //             html (a flame graph)
 //

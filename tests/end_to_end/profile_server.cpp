@@ -1,9 +1,14 @@
 // profile_server: a program with planted uses of CPU time, for test_profile.py. GET /burn computes
 // for ?ms= milliseconds of CPU time on the reactor, GET /pool does so on a thread of the pool
-// 'work'. GET /quick does next to nothing.
+// 'work'. GET /quick does next to nothing. GET /grow keeps ?kib= KiB for ever, as a cache without a
+// bound; GET /churn allocates as much and frees it.
 #include <ctime>
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
 #include "katana/app/application.hpp"
 #include "katana/base/thread/pool.hpp"
@@ -17,6 +22,30 @@ struct BurnQuery {
   std::int64_t ms = 200;
 };
 KATANA_DESCRIBE(BurnQuery, (ms, range(1, 60'000)))
+
+struct SizeQuery {
+  std::int64_t kib = 1024;
+};
+KATANA_DESCRIBE(SizeQuery, (kib, range(1, 65'536)))
+
+using Blocks = std::vector<std::unique_ptr<std::string>>;
+
+// Tests search for these names in stacks.
+[[gnu::noinline]] void planted_allocation(Blocks& blocks) {
+  blocks.push_back(std::make_unique<std::string>(1000, 'x'));
+}
+
+[[gnu::noinline]] void planted_leak(std::int64_t kib) {
+  static std::mutex mutex;
+  static Blocks kept;
+  const std::lock_guard lock(mutex);
+  for (std::int64_t each = 0; each < kib; ++each) planted_allocation(kept);
+}
+
+[[gnu::noinline]] void planted_churn(std::int64_t kib) {
+  Blocks blocks;
+  for (std::int64_t each = 0; each < kib; ++each) planted_allocation(blocks);
+}
 
 std::int64_t cpu_ms() {
   timespec now{};
@@ -44,6 +73,14 @@ void add_routes(const registry::Services& services, Router& router) {
   router.get("/pool", [&pool](Query<BurnQuery> query) -> Task<Reply> {
     (void)co_await pool.run([ms = query->ms] { (void)planted_burn(ms); });
     co_return Reply::text("done");
+  });
+  router.get("/grow", [](Query<SizeQuery> query) {
+    planted_leak(query->kib);
+    return Reply::text("kept");
+  });
+  router.get("/churn", [](Query<SizeQuery> query) {
+    planted_churn(query->kib);
+    return Reply::text("freed");
   });
   router.get("/quick", [] { return Reply::text("quick"); });
 }

@@ -203,6 +203,47 @@ def test_pprof_has_the_route_and_request_that_use_the_time(program):
             assert mapping is None or mapping["start"] <= location["address"] < mapping["limit"]
 
 
+def amounts_of(program, words):
+    """Allocations by route and function of the program's own file, as the tool names them."""
+    named = folded_profile(program, words)
+    return {name: sum(int(line.rsplit(" ", 1)[1]) for line in named.splitlines() if name in line)
+            for name in ("planted_leak", "planted_churn")}
+
+
+def folded_profile(program, words):
+    """The folded stacks of a profile that the tool makes."""
+    run = subprocess.run([built("katana"), "profile", program.url(""), "-o", "-", "--format", "folded", *words],
+                         capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@pytest.mark.parametrize("kind", ["allocations", "growth"])
+def test_memory_that_a_cache_keeps_is_told_from_memory_that_is_freed(program, kind):
+    """Both are allocated, and only the leak grows. Both have their route."""
+    with program.load("/grow?kib=256"), program.load("/churn?kib=256"):
+        for _ in range(20):
+            found = amounts_of(program, ["--kind", kind, "--seconds", "1", "--bytes", "4096"])
+            if found["planted_leak"] > 200 and (kind == "growth" or found["planted_churn"] > 200):
+                break
+        else:
+            raise AssertionError(found)
+    if kind == "growth":  # what is alive at the end of the profile, for one request at most
+        assert found["planted_churn"] < found["planted_leak"] / 2 + 300
+
+
+def test_a_profile_of_memory_has_the_types_that_pprof_knows(program):
+    """Objects and bytes, with the interval as their period; a large allocation is one of them."""
+    with program.load("/grow?kib=64"):
+        reply = program.profile(seconds=1, kind="growth", bytes=2048)
+    assert reply.status_code == 200, reply.text
+    assert re.search(r"-growth-\d{8}T\d{6}Z\.pb\.gz", reply.headers["Content-Disposition"])
+    profile = decoded(reply.content)
+    assert profile["types"] == ["inuse_objects/count", "inuse_space/bytes"]
+    assert (profile["period_type"], profile["period"], profile["default"]) == ("space/bytes", 2048, "inuse_space")
+    assert cpu_by_route(profile).get("GET /grow", 0) > 0
+
+
 def test_folded_lines_begin_with_the_route(program):
     """Their numbers are samples. Work on a pool has the thread's own stack."""
     reply = program.profiles_under("/burn", lambda reply: "GET /burn;" in reply.text, seconds=1, format="folded")
@@ -275,6 +316,9 @@ def test_the_flame_graph_is_used_by_keys(program, tmp_path, width, scheme):
     ({"kind": "heap"}, "'kind'"),
     ({"format": "svg"}, "'format'"),
     ({"second": "60"}, "'second'"),
+    ({"kind": "growth", "hertz": "9"}, "query parameter 'hertz': a profile of memory has 'bytes' instead"),
+    ({"bytes": "4096"}, "query parameter 'bytes': only profiles of memory have it"),
+    ({"kind": "growth", "bytes": "1023"}, "'bytes'"),
 ])
 def test_wrong_parameters_are_refused_with_their_bounds(program, parameters, detail):
     """A problem document for each, and no profile."""

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace katana::crash {
 namespace {
@@ -149,6 +150,26 @@ void capture_stack(Stack& stack, void* context) noexcept {
   const mcontext_t before = at.uc_mcontext;
   (void)guarded([](void* given) { unwind(*static_cast<Walk*>(given)); }, &walk);
   at.uc_mcontext = before;  // the thread goes on where it was
+}
+
+// The first frame is that of this function.
+[[gnu::noinline]] void capture_calls(Stack& stack) noexcept {
+  stack.count = 0;
+  stack.cut = false;
+  struct Calls {
+    Stack& stack;
+    bool is_first = true;
+  } calls{stack};
+  const auto on_call = [](_Unwind_Context* frame, void* given) {
+    auto& [to, is_first] = *static_cast<Calls*>(given);
+    if (std::exchange(is_first, false)) return _URC_NO_REASON;
+    const std::uintptr_t address = _Unwind_GetIP(frame);
+    to.cut = to.count == frames_max;
+    if (to.cut || address == 0) return _URC_END_OF_STACK;
+    to.addresses[to.count++] = address - 1;
+    return _URC_NO_REASON;
+  };
+  (void)_Unwind_Backtrace(on_call, &calls);
 }
 
 bool find_module(std::uintptr_t address, Module& module) noexcept {

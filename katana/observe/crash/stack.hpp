@@ -38,6 +38,9 @@ void prepare_unwinder() noexcept;
 // `context`: the ucontext_t of the signal handler. The frames of the handler are left out.
 void capture_stack(Stack& stack, void* context) noexcept;
 
+// The calls of the calling thread from the caller of this function on, outside of a signal handler.
+void capture_calls(Stack& stack) noexcept;
+
 // A loaded file: the program, or a library.
 struct Module {
   Bytes path;                // valid as long as it is loaded

@@ -140,6 +140,10 @@ const std::string& Collector::name_of(pid_t thread) {
 }
 
 void Collector::add(pid_t thread, const Sample& sample) {
+  (void)add(thread, sample, {sample.periods, sample.periods * period_.ns});
+}
+
+Collector::Amount* Collector::add(pid_t thread, const Sample& sample, Amount part) {
   const auto begin = sample.stack.addresses.begin();
   const Addresses addresses(begin, begin + static_cast<std::ptrdiff_t>(sample.stack.count));
   const Labels labels = {.thread = name_of(thread),
@@ -149,10 +153,11 @@ void Collector::add(pid_t thread, const Sample& sample) {
   const auto stack = stacks_.find(addresses);
   const auto known = labels_.find(labels);
   if (stack != stacks_.end() && known != labels_.end()) {
-    const auto pair = counts_.find({&*stack, &*known});
-    if (pair != counts_.end()) {
-      pair->second += sample.periods;
-      return;
+    const auto pair = amounts_.find({&*stack, &*known});
+    if (pair != amounts_.end()) {
+      pair->second.count += part.count;
+      pair->second.ns += part.ns;
+      return &pair->second;
     }
   }
   // The profile has the places and the labels of each pair.
@@ -163,10 +168,11 @@ void Collector::add(pid_t thread, const Sample& sample) {
   if (known == labels_.end()) more += node_bytes + sizeof(Labels) + heap_bytes_of(labels);
   if (more > bytes_max_ - bytes_) {
     lost_ += sample.periods;
-    return;
+    return nullptr;
   }
   bytes_ += more;
-  counts_[{&*stacks_.insert(addresses).first, &*labels_.insert(labels).first}] += sample.periods;
+  const Pair pair{&*stacks_.insert(addresses).first, &*labels_.insert(labels).first};
+  return &(amounts_[pair] = part);
 }
 
 Profile Collector::profile(Kind kind, std::uint64_t lost) const {
@@ -174,17 +180,18 @@ Profile Collector::profile(Kind kind, std::uint64_t lost) const {
   profile.kind = kind;
   profile.period_ns = period_.ns;
   profile.lost = lost + lost_;
-  profile.found.reserve(counts_.size());
+  profile.found.reserve(amounts_.size());
   Places places(profile);
-  for (const auto& [pair, count] : counts_) {
+  for (const auto& [pair, amount] : amounts_) {
+    if (amount.count == 0) continue;
     Found found;
     found.places.reserve(pair.stack->size());
     for (const std::uintptr_t address : *pair.stack) {
       found.places.push_back(places.index_of(address));
     }
     found.labels = *pair.labels;
-    found.count = count;
-    found.ns = count * period_.ns;
+    found.count = amount.count;
+    found.ns = amount.ns;
     profile.found.push_back(std::move(found));
   }
   return profile;

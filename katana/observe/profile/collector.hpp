@@ -4,7 +4,8 @@
 // Thread     one at a time.
 // Allocates  about `bytes_max` together with the profile that is made of it.
 // Fails      never: samples beyond this are counted as lost.
-// Invariant  the sum of counts and lost is the number of periods that were added.
+// Invariant  the sum of counts and lost is the number of periods that were added. A stack whose
+//            amount was taken away again is in no profile.
 #pragma once
 
 #include <sys/types.h>
@@ -32,8 +33,17 @@ class Collector {
   explicit Collector(Duration period, std::size_t bytes_max = collector_bytes_max) noexcept
       : period_(period), bytes_max_(bytes_max) {}
 
+  // How often a stack was found, and what it stands for, as in Found.
+  struct Amount {
+    std::int64_t count = 0;  // of samples, or allocations
+    std::int64_t ns = 0;     // or bytes
+  };
+
   // `thread`: whose sample it is; its name is read at its first one.
   void add(pid_t thread, const Sample& sample);
+  // The same for a sample that stands for this. Returns where it was added, which stays there as
+  // long as the collector; null: it was lost.
+  Amount* add(pid_t thread, const Sample& sample, Amount part);
   // The profile so far, without its times and the name of the program.
   Profile profile(Kind kind, std::uint64_t lost) const;
   std::size_t bytes() const noexcept { return bytes_; }  // estimated, with those of the profile
@@ -57,7 +67,7 @@ class Collector {
   std::size_t bytes_ = 0;
   std::unordered_set<Addresses, Hash> stacks_;
   std::unordered_set<Labels, Hash> labels_;
-  std::map<Pair, std::int64_t> counts_;
+  std::map<Pair, Amount> amounts_;
   std::unordered_map<pid_t, std::string> names_;
   std::uint64_t lost_ = 0;
 };

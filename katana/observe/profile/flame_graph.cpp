@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <map>
 #include <string_view>
@@ -40,11 +41,6 @@ std::string hash_of(std::string_view content) {
   return "'sha256-" + encode_base64(crypto::sha256(content).bytes()) + "'";
 }
 
-std::string time_text(std::int64_t ns) {
-  const double ms = static_cast<double>(ns) / 1e6;
-  return ms < 1000 ? fmt::format("{:.0f} ms", ms) : fmt::format("{:.2f} s", ms / 1000);
-}
-
 // The same function has the same colour in each profile.
 std::size_t colour_of(const std::string& name) {
   std::uint32_t hash = 2166136261u;
@@ -54,8 +50,8 @@ std::size_t colour_of(const std::string& name) {
 
 class ChartWriter {
  public:
-  explicit ChartWriter(const CallTree& tree)
-      : tree_(tree), total_(std::max<std::int64_t>(tree.nodes().front().ns, 1)) {}
+  ChartWriter(const CallTree& tree, Kind kind)
+      : tree_(tree), kind_(kind), total_(std::max<std::int64_t>(tree.nodes().front().ns, 1)) {}
 
   std::string write() {
     write_box(0, 0, 0);
@@ -85,7 +81,7 @@ class ChartWriter {
         "data-d=\"{}\" x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\" "
         "aria-label=\"{}, {:.2f} %, {}\"><rect width=\"100%\" height=\"100%\"/>",
         colour, depth == 0 ? 0 : -1, part_of(begin), part, depth, 100 * part_of(begin),
-        depth * row_height, 100 * part, row_height, name, 100 * part, time_text(node.ns));
+        depth * row_height, 100 * part, row_height, name, 100 * part, amount_text(kind_, node.ns));
     text_ += fmt::format("<text x=\"3\" y=\"13\" aria-hidden=\"true\">{}</text></svg>\n", name);
     // The calls that take longest come first.
     std::vector<std::size_t> children = node.children;
@@ -100,6 +96,7 @@ class ChartWriter {
   }
 
   const CallTree& tree_;
+  const Kind kind_;
   const std::int64_t total_;
   std::string text_;
   std::size_t deepest_ = 0;
@@ -107,7 +104,7 @@ class ChartWriter {
 };
 
 // The functions that use most time themselves, without their calls.
-std::string function_table(const CallTree& tree) {
+std::string function_table(const CallTree& tree, Kind kind) {
   std::map<std::string, std::int64_t> own;
   for (const CallTree::Node& node : tree.nodes()) own[node.name] += node.own_ns;
   std::vector<std::pair<std::int64_t, std::string>> rows;
@@ -119,11 +116,12 @@ std::string function_table(const CallTree& tree) {
   });
   rows.resize(std::min(rows.size(), functions_told));
   const double total = static_cast<double>(std::max<std::int64_t>(tree.nodes().front().ns, 1));
-  std::string text =
-      "<div class=\"table\"><table>\n<tr><th scope=\"col\">time</th><th scope=\"col\">%</th>"
-      "<th scope=\"col\">function</th></tr>\n";
+  std::string text = fmt::format(
+      "<div class=\"table\"><table>\n<tr><th scope=\"col\">{}</th><th scope=\"col\">%</th>"
+      "<th scope=\"col\">function</th></tr>\n",
+      is_memory(kind) ? "memory" : "time");
   for (const auto& [ns, name] : rows) {
-    text += fmt::format("<tr><td>{}</td><td>{:.2f}</td><td>{}</td></tr>\n", time_text(ns),
+    text += fmt::format("<tr><td>{}</td><td>{:.2f}</td><td>{}</td></tr>\n", amount_text(kind, ns),
                         100 * static_cast<double>(ns) / total, escaped(name));
   }
   return text + "</table></div>\n";
@@ -138,14 +136,17 @@ std::string utc_text(std::int64_t ns) {
 }
 
 std::string title_of(const Profile& profile) {
-  const std::string what = profile.kind == Kind::cpu ? "CPU profile" : "Waiting";
+  constexpr std::array<const char*, 4> titles = {"CPU profile", "Waiting", "Allocations",
+                                                 "Memory that grew"};
+  const std::string what = titles[static_cast<std::size_t>(profile.kind)];
   return profile.program.empty() ? what : what + " of " + profile.program;
 }
 
 std::string facts_of(const Profile& profile, std::size_t left_out) {
-  std::string text =
-      fmt::format("{}, {} long: {} in {} samples", utc_text(profile.began_ns),
-                  time_text(profile.took_ns), time_text(profile.total_ns()), profile.samples());
+  std::string text = fmt::format("{}, {} long: {} in {} {}", utc_text(profile.began_ns),
+                                 amount_text(Kind::cpu, profile.took_ns),
+                                 amount_text(profile.kind, profile.total_ns()), profile.samples(),
+                                 is_memory(profile.kind) ? "allocations" : "samples");
   if (profile.lost != 0) text += fmt::format(", {} samples lost", profile.lost);
   if (profile.threads_left_out != 0) {
     text += fmt::format(", {} threads left out", profile.threads_left_out);
@@ -166,7 +167,7 @@ const std::string& flame_graph_policy() {
 
 std::string flame_graph_page(const Profile& profile) {
   const CallTree tree(profile);
-  ChartWriter chart(tree);
+  ChartWriter chart(tree, profile.kind);
   const std::string boxes = chart.write();
   const std::string title = escaped(title_of(profile));
   std::string page = fmt::format(
@@ -183,7 +184,8 @@ std::string flame_graph_page(const Profile& profile) {
       "<p class=\"help scripted\" hidden>Arrows move. Enter or a click shows a function and its "
       "calls. Escape shows all.</p>\n<p id=\"status\" role=\"status\"></p>\n";
   page += boxes;
-  page += "<h2>Functions by their own time</h2>\n" + function_table(tree);
+  page += "<h2>Functions by their own " + std::string(is_memory(profile.kind) ? "memory" : "time") +
+          "</h2>\n" + function_table(tree, profile.kind);
   page += fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", flame_graph_script);
   return page;
 }

@@ -14,7 +14,8 @@
 //   Function     1 id  2 name  3 system_name  4 filename
 //
 // Texts are indices into string_table, whose first is empty. A sample has two values: how often it
-// was found, and its nanoseconds. The format has no place for three facts. They are comments:
+// was found, and its nanoseconds or bytes. Their types have the names that `go tool pprof` knows.
+// The format has no place for three facts. They are comments:
 // "program NAME", "lost COUNT", and "bias MAPPING 0xADDRESS".
 //
 // Thread     any.
@@ -35,6 +36,14 @@ namespace katana::profile {
 
 // The most bytes of a profile, before it is compressed.
 inline constexpr std::size_t pprof_bytes_max = 256 * 1024 * 1024;
+
+namespace detail {
+// The types of the two values of a sample.
+struct ValueTypes {
+  std::string count, amount;
+};
+const ValueTypes& value_types_of(Kind kind);
+}  // namespace detail
 
 // The message, not compressed.
 std::string to_pprof(const Profile& profile);

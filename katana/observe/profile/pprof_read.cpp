@@ -96,9 +96,12 @@ class PprofReader {
     while (in.next()) {
       if (in.number() == 1 && !text(in.value(), type)) return false;
     }
-    if (type != "cpu" && type != "waiting") return false;
-    profile_.kind = type == "cpu" ? Kind::cpu : Kind::waiting;
-    return in.is_good();
+    for (const Kind kind : {Kind::cpu, Kind::waiting, Kind::allocations, Kind::growth}) {
+      if (detail::value_types_of(kind).amount != type) continue;
+      profile_.kind = kind;
+      return in.is_good();
+    }
+    return false;
   }
   bool read_functions() {
     for (const Bytes message : functions_) {

@@ -1,6 +1,7 @@
 // to_pprof().
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <string>
 #include <tuple>
@@ -35,16 +36,18 @@ class PprofWriter {
   explicit PprofWriter(const Profile& profile) : profile_(profile), out_(text_) {}
 
   std::string write() && {
-    const std::string kind(profile_.kind == Kind::cpu ? "cpu" : "waiting");
-    write_value_type(1, "samples", "count");
-    write_value_type(1, kind, "nanoseconds");
+    const detail::ValueTypes& types = detail::value_types_of(profile_.kind);
+    const std::string kind(types.amount);
+    const std::string unit(is_memory(profile_.kind) ? "bytes" : "nanoseconds");
+    write_value_type(1, types.count, "count");
+    write_value_type(1, kind, unit);
     for (const Found& each : profile_.found) write_sample(each);
     for (std::size_t index = 0; index < profile_.modules.size(); ++index) write_module(index);
     for (std::size_t index = 0; index < profile_.places.size(); ++index) write_place(index);
     write_functions();
     out_.varint(9, static_cast<std::uint64_t>(profile_.began_ns));
     out_.varint(10, static_cast<std::uint64_t>(profile_.took_ns));
-    write_value_type(11, kind, "nanoseconds");
+    write_value_type(11, is_memory(profile_.kind) ? "space" : kind, unit);
     out_.varint(12, static_cast<std::uint64_t>(profile_.period_ns));
     write_comments();
     out_.varint(14, strings_.index_of(kind));
@@ -157,6 +160,14 @@ class PprofWriter {
 };
 
 }  // namespace
+
+const detail::ValueTypes& detail::value_types_of(Kind kind) {
+  static const std::array<ValueTypes, 4> all = {ValueTypes{"samples", "cpu"},
+                                                {"samples", "waiting"},
+                                                {"alloc_objects", "alloc_space"},
+                                                {"inuse_objects", "inuse_space"}};
+  return all[static_cast<std::size_t>(kind)];
+}
 
 std::string to_pprof(const Profile& profile) { return PprofWriter(profile).write(); }
 

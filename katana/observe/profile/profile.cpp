@@ -2,7 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace katana::profile {
+
+std::string name_of(Kind kind) {
+  constexpr std::array<const char*, 4> names = {"cpu", "waiting", "allocations", "growth"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string amount_text(Kind kind, std::int64_t amount) {
+  const auto value = static_cast<double>(amount);
+  if (!is_memory(kind)) {
+    return value < 1e9 ? fmt::format("{:.0f} ms", value / 1e6)
+                       : fmt::format("{:.2f} s", value / 1e9);
+  }
+  if (value < 1024) return fmt::format("{} B", amount);
+  if (value < 1024 * 1024) return fmt::format("{:.1f} KiB", value / 1024);
+  return fmt::format("{:.1f} MiB", value / (1024 * 1024));
+}
 
 std::int64_t Profile::total_ns() const noexcept {
   std::int64_t sum = 0;

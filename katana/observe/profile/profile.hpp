@@ -1,5 +1,6 @@
-// Profile: where a process spent its time: stacks, how often each was found, and what they were
-// for. pprof.hpp, folded.hpp and flame_graph.hpp write it.
+// Profile: where a process spent its time or its memory. It has stacks, the number of times that
+// each was found, and the work that they were for.
+// pprof.hpp, folded.hpp and flame_graph.hpp write it.
 //
 // Owns       its values.
 // Thread     a value.
@@ -65,24 +66,34 @@ struct Labels {
 struct Found {
   std::vector<std::size_t> places;  // the innermost first
   Labels labels;                    // what it was found for
-  std::int64_t count = 0;           // of samples
-  std::int64_t ns = 0;              // the time that they stand for
+  std::int64_t count = 0;           // of samples; of memory: of allocations
+  std::int64_t ns = 0;              // the time that they stand for; of memory: bytes
 
   bool operator==(const Found&) const = default;
 };
 
 // The meaning of the times.
 enum class Kind : std::uint8_t {
-  cpu,      // of the processor
-  waiting,  // of requests that wait
+  cpu,          // of the processor
+  waiting,      // of requests that wait
+  allocations,  // no times, but bytes that were allocated
+  growth,       // those of them that were not freed
 };
+// The values of a kind have no unit of time.
+constexpr bool is_memory(Kind kind) noexcept {
+  return kind == Kind::allocations || kind == Kind::growth;
+}
+// "cpu", "waiting", "allocations", "growth".
+std::string name_of(Kind kind);
+// A value of this kind for people: "1.25 s", "3.1 MiB".
+std::string amount_text(Kind kind, std::int64_t amount);
 
 struct Profile {
   Kind kind = Kind::cpu;       // what its times are
   std::string program;         // its name; empty: not known
   std::int64_t began_ns = 0;   // since 1970
   std::int64_t took_ns = 0;    // of the profile
-  std::int64_t period_ns = 0;  // between two samples
+  std::int64_t period_ns = 0;  // between two samples; of memory: bytes
   std::uint64_t lost = 0;      // samples without room
   // Threads that were not sampled: there were too many, or the kernel refused a timer.
   std::uint64_t threads_left_out = 0;

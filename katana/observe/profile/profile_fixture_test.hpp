@@ -43,7 +43,7 @@ inline Profile random_profile(unsigned seed) {
   };
   const auto number = [&] { return std::uint64_t{random()} << below(33); };
   Profile profile;
-  profile.kind = below(2) == 0 ? Kind::cpu : Kind::waiting;
+  profile.kind = static_cast<Kind>(below(4));
   profile.program = text();
   profile.began_ns = static_cast<std::int64_t>(number());
   profile.took_ns = static_cast<std::int64_t>(number());

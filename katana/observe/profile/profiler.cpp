@@ -79,9 +79,30 @@ std::int64_t now_ns() {
 }
 
 // Null: its Run was destroyed.
-Result<std::unique_ptr<Profile>> make_profile(detail::RunState& state, const std::string& program) {
-  const Instant begin = monotonic_now();
-  const Instant end = begin + state.options.length;
+using Made = Result<std::unique_ptr<Profile>>;
+
+// Until the profile is to end.
+void wait_whole(detail::RunState& state, Instant end) {
+  for (Instant now = monotonic_now(); now < end; now = monotonic_now()) {
+    if (!state.wait(end - now)) return;
+  }
+}
+
+Made sample_allocations(detail::RunState& state, Instant end) {
+  if (!allocations::are_hooked()) {
+    return fail(Code::unsupported,
+                "profile: this program has another operator new, or is built with a sanitizer");
+  }
+  const auto begun = allocations::begin(
+      {.kind = state.options.kind, .interval_bytes = state.options.interval_bytes});
+  if (!begun) return std::unexpected(begun.error());
+  wait_whole(state, end);
+  auto profile = std::make_unique<Profile>(allocations::end());
+  if (state.is_abandoned()) return nullptr;
+  return profile;
+}
+
+Made sample_threads(detail::RunState& state, Instant begin, Instant end) {
   auto sampler = ThreadSampler::start(state.options.hertz);
   if (!sampler) return std::unexpected(sampler.error());
   Collector collector((*sampler)->period());
@@ -98,9 +119,18 @@ Result<std::unique_ptr<Profile>> make_profile(detail::RunState& state, const std
   sampler->reset();  // no thread is interrupted while the profile is put together
   auto profile = std::make_unique<Profile>(collector.profile(Kind::cpu, lost));
   profile->threads_left_out = left_out;
-  profile->program = program;
-  profile->began_ns = state.began_ns;
-  profile->took_ns = (monotonic_now() - begin).ns;
+  return profile;
+}
+
+Made make_profile(detail::RunState& state, const std::string& program) {
+  const Instant begin = monotonic_now();
+  const Instant end = begin + state.options.length;
+  Made profile = is_memory(state.options.kind) ? sample_allocations(state, end)
+                                               : sample_threads(state, begin, end);
+  if (!profile || *profile == nullptr) return profile;
+  (*profile)->program = program;
+  (*profile)->began_ns = state.began_ns;
+  (*profile)->took_ns = (monotonic_now() - begin).ns;
   return profile;
 }
 

@@ -9,7 +9,8 @@
 // Thread     any.
 // Allocates  during a profile. Without one it has neither a thread nor a timer.
 // Fails      begin(): already_exists while the thread of another profile runs, cancelled after
-//            close(), or as std::thread. take(): as ThreadSampler::start(), or no memory.
+//            close(), or as std::thread. take(): as ThreadSampler::start(), as
+//            allocations::begin(), or no memory.
 // Invariant  at most one profile is made at a time. Destroying its Run drops its result. Only the
 //            destructor waits for a profile.
 #pragma once
@@ -27,6 +28,7 @@
 
 #include "katana/base/system/result.hpp"
 #include "katana/base/values/instant.hpp"
+#include "katana/observe/profile/allocations.hpp"
 #include "katana/observe/profile/profile.hpp"
 
 namespace katana::profile {
@@ -34,7 +36,10 @@ namespace katana::profile {
 // The length and the rate of a profile.
 struct ProfileOptions {
   Duration length = seconds(10);  // of the clock on the wall, above 0
+  Kind kind = Kind::cpu;          // of those that this process makes: not waiting
   unsigned hertz = 99;            // samples for each second of CPU time of a thread, 1 to 1000
+  // Bytes that a sample of memory stands for, above 0.
+  std::size_t interval_bytes = allocations::interval_bytes_unsaid;
   // Makes the result, on the thread of the profile. Required.
   std::function<std::string(const Profile& profile)> write = {};
 };

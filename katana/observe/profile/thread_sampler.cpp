@@ -18,11 +18,11 @@
 #include <thread>
 #include <vector>
 
-#include "katana/base/coroutine/activity.hpp"
 #include "katana/base/system/alternate_stack.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
 #include "katana/observe/crash/crash.hpp"
 #include "katana/observe/crash/thread_stacks.hpp"
+#include "katana/observe/profile/label.hpp"
 #include "katana/observe/profile/retired.hpp"
 
 namespace katana::profile {
@@ -42,16 +42,7 @@ void fill(Sample& sample, const siginfo_t& info, void* context) noexcept {
   sample.periods = 1 + static_cast<std::uint32_t>(std::max(info.si_overrun, 0));
   sample.route.used = sample.request.used = sample.trace.used = 0;
   crash::capture_stack(sample.stack, context);
-  (void)crash::guarded(
-      [](void* given) {
-        const Activity* const activity = current_activity;
-        if (activity == nullptr) return;
-        Sample& labelled = *static_cast<Sample*>(given);
-        if (activity->site != nullptr) labelled.route.set(Bytes(*activity->site));
-        labelled.request.set(activity->name);
-        labelled.trace.set(activity->trace);
-      },
-      &sample);
+  (void)crash::guarded([](void* given) { label(*static_cast<Sample*>(given)); }, &sample);
 }
 
 std::vector<pid_t> threads_of_process() {
