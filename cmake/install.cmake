@@ -90,6 +90,8 @@ install(FILES cmake/katana-config.cmake cmake/katana-embed.cmake cmake/katana-op
   DESTINATION ${katana_package_folder} COMPONENT katana-development)
 install(FILES cmake/externals.cmake RENAME katana-externals.cmake
   DESTINATION ${katana_package_folder} COMPONENT katana-development)
+# Printers of gdb, and its commands for coroutines.
+install(FILES packaging/gdb/katana.py DESTINATION ${CMAKE_INSTALL_DATADIR}/katana/gdb COMPONENT katana-development)
 if(KATANA_DEBIAN)
   include(cmake/debian.cmake)
 else()

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import threading
@@ -23,9 +24,9 @@ NAME = "crash_server"
 class Live(Program):
     """crash_server with two reactors, in a folder."""
 
-    def __init__(self, folder, *sets):
+    def __init__(self, folder, *sets, shared=False):
         sets = ("http.port=0", "http.reactors=2", "http.drain_notice=0s", "http.drain_timeout=1s", *sets)
-        self._start(NAME, [built(NAME), *flags_of(sets)], cwd=folder, env=environment())
+        self._start(NAME, [built(NAME), *flags_of(sets)], shared, cwd=folder, env=environment())
 
     def stop(self):
         """End it; the request for /wait is cut off."""
@@ -63,6 +64,12 @@ def katana(*words, status=0):
     return run.stdout if status == 0 or run.stdout else run.stderr
 
 
+def needs_gdb():
+    """Skips the test where there is no gdb."""
+    if shutil.which("gdb") is None:
+        pytest.skip("there is no gdb (tools/setup test)")
+
+
 def test_top_prints_one_screen_of_80_columns(program):
     """The screen has the oldest request."""
     screen = katana("top", program.url(""), "--once", "--interval", "0.2")
@@ -80,6 +87,44 @@ def test_stack_shows_where_a_coroutine_waits(program):
     assert any(each["route"] == "GET /wait" for each in found["coroutines"])
     assert katana("stack", program.url(""), "--older", "1h") == "no coroutine waits\n"
     assert "parameter 'older': expected a duration" in katana("stack", program.url(""), "--older", "soon", status=1)
+
+
+def test_stack_of_a_process_has_its_threads_and_coroutines(program):
+    """By gdb, which leaves the process as it was."""
+    needs_gdb()
+    shown = katana("stack", str(program.pid))
+    assert re.search(r"^thread \d+ 'crash_server'$", shown, re.MULTILINE), shown
+    assert re.search(r"^    #\d+ +katana::net::Reactor::run\(\)", shown, re.MULTILINE), shown
+    assert re.search(r"^coroutines: \d+ wait$", shown, re.MULTILINE), shown
+    assert re.search(r"^waits for [0-9.]+ m?s: GET /wait, request \w+$", shown, re.MULTILINE), shown
+    assert re.search(r"^    .*crash_server\.cpp:\d+  awaits katana::net::Sleep$", shown, re.MULTILINE), shown
+    assert program.get("/operations/requests?route=/wait")["matched"] == 1
+
+
+def test_stack_of_a_core_file_has_the_same(program, tmp_path):
+    """The process is over, and its core file tells where its coroutines waited."""
+    needs_gdb()
+    core = tmp_path / "core"
+    subprocess.run(["gdb", "-nx", "-batch", "-p", str(program.pid), "-ex", f"generate-core-file {core}"], check=True,
+                   capture_output=True, timeout=120)
+    shown = katana("stack", "--program", built(NAME), str(core))
+    assert re.search(r"^    #\d+ +katana::net::Reactor::run\(\)", shown, re.MULTILINE), shown
+    assert re.search(r"^waits: GET /wait, request \w+$", shown, re.MULTILINE), shown
+    assert re.search(r"^    .*crash_server\.cpp:\d+  awaits katana::net::Sleep$", shown, re.MULTILINE), shown
+
+
+def test_stack_says_what_is_missing(tmp_path):
+    """Without gdb, without the process, and for a file that is no core."""
+    other = tmp_path / "text"
+    other.write_text("no core", encoding="utf-8")
+    assert "no URL, no number of a process and no core file" in katana("stack", "nowhere", status=2)
+    assert "are for a URL" in katana("stack", "--json", str(os.getpid()), status=2)
+    run = subprocess.run([built("katana"), "stack", "1"], capture_output=True, text=True, timeout=60, check=False,
+                         env={**os.environ, "PATH": str(tmp_path)})
+    assert run.returncode == 1 and "install gdb" in run.stderr, run.stderr
+    needs_gdb()
+    assert "gdb cannot look into process 4194305" in katana("stack", "4194305", status=1)
+    assert "gdb finds no stack" in katana("stack", str(other), status=1)
 
 
 def test_top_prints_json(program):
@@ -133,11 +178,11 @@ def test_the_page_fits_a_phone_and_keeps_its_place(program, tmp_path):
         browser.open(program.url("/operations"))
         browser.see("GET", "tables")
         assert browser.value("document.documentElement.scrollWidth") == 390
-        browser.value("window.frame = document.querySelector('section > div');"
+        browser.value("window.frame = document.querySelector('#tables section > div');"
                       "frame.scrollLeft = 40; frame.focus();")
         browser.eventually(lambda: browser.value("frame.isConnected") is False)
-        assert browser.value("document.querySelector('section > div').scrollLeft") == 40
-        assert browser.value("document.activeElement === document.querySelector('section > div')")
+        assert browser.value("document.querySelector('#tables section > div').scrollLeft") == 40
+        assert browser.value("document.activeElement === document.querySelector('#tables section > div')")
         assert browser.value("violations.length") == 0
 
 
