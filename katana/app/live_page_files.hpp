@@ -1,22 +1,20 @@
-// The page of live state for browsers: its document, script and style. It loads nothing from other
-// servers, and has neither scripts nor styles within the document.
+// The operations page for browsers: its document, scripts and style. It loads nothing from other
+// servers, and has neither scripts nor styles within the document. It says nothing of the program:
+// the script asks for that, with the token if there is one.
 //
 // Owns       constants.
 // Thread     any.
-// Allocates  the document.
+// Allocates  nothing.
 #pragma once
-
-#include <string>
 
 #include "katana/base/text/bytes.hpp"
 
 namespace katana::app {
 
-// The script, and the style.
-extern const Bytes live_page_js;
-extern const Bytes live_page_css;
-// `program`, `version`: for the title and the heading.
-std::string live_page_html(const std::string& program, const std::string& version);
+extern const Bytes live_page_html;  // the document
+extern const Bytes live_page_css;   // its style
+extern const Bytes live_page_js;    // asks for the data, and shows the tables
+extern const Bytes live_charts_js;  // draws the charts
 
 }  // namespace katana::app
 

@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "katana/app/live_page_files.hpp"
+#include "katana/base/thread/run.hpp"
 #include "katana/base/values/duration_text.hpp"
 #include "katana/data/container/json_write.hpp"
 #include "katana/http/handlers/extract.hpp"
 #include "katana/http/handlers/json.hpp"
+#include "katana/observe/crash/recent_texts.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
 namespace katana::app {
@@ -60,6 +62,11 @@ struct StatementsDocument {
   std::vector<StatementEntry> statements = {};
 };
 KATANA_DESCRIBE(StatementsDocument, matched, silent_reactors, unlisted_reactors, statements)
+
+struct LogDocument {
+  std::vector<std::string> records = {};  // the last ones, the oldest first
+};
+KATANA_DESCRIBE(LogDocument, records)
 
 namespace {
 
@@ -255,6 +262,21 @@ Reply show_configuration(const LiveState& state) {
   return no_store(Reply(200, "text/plain; charset=utf-8", std::move(content)));
 }
 
+// The text of a document of many numbers is made by the pool.
+Task<Result<Reply>> show_history(const LiveState& state) {
+  auto job = [history = state.sources().history] {
+    return container::to_json(history->document());
+  };
+  auto given = thread::give(job);
+  auto text = co_await state.sources().pool->run(given);
+  if (!text) co_return std::unexpected(text.error());
+  Text content;
+  content.append(*text);
+  co_return no_store(Reply(200, "application/json", std::move(content)));
+}
+
+Reply show_log() { return no_store(json_reply(LogDocument{crash::recent_texts()})); }
+
 // The page may load its script and its style, and ask its own server. Nothing else may.
 Reply file_reply(Literal type, Bytes text) {
   Text content;
@@ -269,14 +291,16 @@ Reply file_reply(Literal type, Bytes text) {
 
 }  // namespace
 
-void add_live_pages(Group& group, const LiveState& state) {
+void add_live_pages(Group& group, Group& shell, const LiveState& state) {
+  Group files = shell.group("/operations");
+  files.get("", [] { return file_reply("text/html; charset=utf-8", live_page_html); });
+  files.get("/page.js", [] { return file_reply("text/javascript; charset=utf-8", live_page_js); });
+  files.get("/charts.js",
+            [] { return file_reply("text/javascript; charset=utf-8", live_charts_js); });
+  files.get("/page.css", [] { return file_reply("text/css; charset=utf-8", live_page_css); });
   Group pages = group.group("/operations");
-  pages.get("", [&state] {
-    return file_reply("text/html; charset=utf-8",
-                      live_page_html(state.sources().program, state.sources().version));
-  });
-  pages.get("/page.js", [] { return file_reply("text/javascript; charset=utf-8", live_page_js); });
-  pages.get("/page.css", [] { return file_reply("text/css; charset=utf-8", live_page_css); });
+  pages.get("/history", [&state] { return show_history(state); });
+  pages.get("/log", show_log);
   pages.get("/state", [&state](Query<StateQuery> query) { return show_state(state, *query); });
   pages.get("/requests", [&state](Query<RequestsQuery> query) {
     return list_requests(state, std::move(query.value));

@@ -8,6 +8,8 @@
 //   GET /operations/coroutines     suspended coroutines and what they await, longest waiting first;
 //                                  ?route= ?older=1s ?limit=100
 //   GET /operations/statements     statements of the database that run; ?limit=
+//   GET /operations/history        the last quarter of an hour, in columns of ten seconds
+//   GET /operations/log            the last records of the log
 //   GET /operations/configuration  every setting with its origin, as --print-config prints it
 //
 // Owns       nothing.
@@ -24,7 +26,9 @@
 
 namespace katana::app {
 
-void add_live_pages(Group& group, const LiveState& state);
+// `shell`: the group of the files of the page, which say nothing of the program. `group`: that of
+// what it shows.
+void add_live_pages(Group& group, Group& shell, const LiveState& state);
 
 }  // namespace katana::app
 

@@ -19,9 +19,11 @@
 #include "katana/app/application_jobs.hpp"
 #include "katana/app/application_queues.hpp"
 #include "katana/app/caches.hpp"
+#include "katana/app/history.hpp"
 #include "katana/app/live_documents.hpp"
 #include "katana/app/pools.hpp"
 #include "katana/base/coroutine/task.hpp"
+#include "katana/base/thread/pool.hpp"
 #include "katana/http/server/client_address.hpp"
 #include "katana/http/server/live_connections.hpp"
 #include "katana/http/server/live_coroutines.hpp"
@@ -46,6 +48,8 @@ struct LiveSources {
   ApplicationQueues* queues = nullptr;              // of jobs
   const Caches* caches = nullptr;                   // of this process
   bus::Bus* bus = nullptr;                          // of messages
+  const History* history = nullptr;                 // of the last quarter of an hour
+  thread::Pool* pool = nullptr;                     // for work that would hold up a reactor
   Instant started = {};                             // by the clock of the reactors
   std::vector<std::string> insecure = {};           // as in StateDocument
   std::function<std::string()> configuration = {};  // with the origin of each value

@@ -254,7 +254,9 @@ void Program::stop_services() noexcept {
   while (!observability_->checks().all_finished(metrics::CheckKind::readiness)) {
     std::this_thread::yield();
   }
+  history_job_.reset();
   pools_->stop();
+  history_.reset();
   actions_.reset();  // a thread of the pool may have been in it
   if (migrations_) migrations_->trace_with(nullptr);
   services_.reset();

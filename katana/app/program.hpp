@@ -35,6 +35,7 @@
 #include "katana/app/caches.hpp"
 #include "katana/app/command_line.hpp"
 #include "katana/app/embedding.hpp"
+#include "katana/app/history.hpp"
 #include "katana/app/idempotency_keys.hpp"
 #include "katana/app/insecure_settings.hpp"
 #include "katana/app/launcher.hpp"
@@ -180,7 +181,8 @@ class Program {
   Result<void> start_routes();
   Result<void> make_guard();
   void add_profile_page(Group& pages);
-  Result<void> add_live(Group& pages);
+  Result<void> add_live(Group& pages, Group& shell);
+  Result<void> begin_history();
   void use_middleware(Router& router);
   void add_docs_page(Router& router);
   void check_replies(Router& router);
@@ -257,6 +259,9 @@ class Program {
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   std::unique_ptr<ProfilePage> profile_page_;  // null: there is none
+  server::SlowestRequests slowest_;
+  std::unique_ptr<History> history_;
+  std::optional<thread::TimedJob> history_job_;  // none: embedded programs have no history
   std::unique_ptr<LiveState> live_;
   std::unique_ptr<LiveActions> actions_;
   // Middleware that settings can change while the program serves; none: not enabled.

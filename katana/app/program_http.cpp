@@ -87,7 +87,9 @@ Result<void> Program::start_routes() {
   pages.use(guard_->pages());
   if (auto added = queues_.add_pages(pages); !added) return added;
   add_profile_page(pages);
-  if (auto added = add_live(pages); !added) return added;
+  Group shell = router.group("");
+  shell.use(guard_->shell());
+  if (auto added = add_live(pages, shell); !added) return added;
   if (add_operations_) {
     auto added = add_to(router, "operations", operations_at_,
                         [&] { return add_operations_(*services_, pages); });
@@ -172,6 +174,7 @@ Result<void> Program::start_http() {
       .metrics = requests.metrics ? &observability_->registry() : nullptr,
       .standard = standard_metrics(),
       .tracer = services_->find<trace::Tracer>(),
+      .slowest = &slowest_,
       .duration_buckets = requests.duration_buckets.empty()
                               ? server::RequestTelemetryOptions::default_duration_buckets()
                               : requests.duration_buckets});

@@ -5,11 +5,24 @@
 #include "katana/app/live_pages.hpp"
 #include "katana/app/program.hpp"
 #include "katana/base/system/monotonic_clock.hpp"
+#include "katana/base/values/timestamp.hpp"
 #include "katana/observe/trace/tracer.hpp"
 
 namespace katana::app {
 
-Result<void> Program::add_live(Group& pages) {
+// Tests run embedded programs in virtual time, and no thread of a pool may look at them meanwhile.
+Result<void> Program::begin_history() {
+  history_ =
+      std::make_unique<History>(*observability_, database_ ? &*database_ : nullptr, slowest_);
+  if (embedding_ || !serves_) return {};
+  auto job = pools_->work().every(History::interval, [this] { history_->tick(current_time()); });
+  if (!job) return std::unexpected(job.error());
+  history_job_.emplace(*std::move(job));
+  return {};
+}
+
+Result<void> Program::add_live(Group& pages, Group& shell) {
+  if (auto begun = begin_history(); !begun) return begun;
   const Instant started = embedding_ && embedding_->clock ? embedding_->clock() : monotonic_now();
   std::vector<std::string> insecure;
   for (const InsecureSetting& each : insecure_) insecure.push_back(each.describe());
@@ -24,10 +37,12 @@ Result<void> Program::add_live(Group& pages) {
       .queues = database_ ? &queues_ : nullptr,
       .caches = caches_.get(),
       .bus = services_->find<bus::Bus>(),
+      .history = history_.get(),
+      .pool = &pools_->work(),
       .started = started,
       .insecure = std::move(insecure),
       .configuration = [this] { return settings_->print(); }});
-  add_live_pages(pages, *live_);
+  add_live_pages(pages, shell, *live_);
   ActionHooks hooks{.audit = services_->find<audit::AuditLog>(),
                     .logger = log_->logger("operations"),
                     .pool = &pools_->work(),

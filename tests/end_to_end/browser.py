@@ -40,9 +40,9 @@ class Browser:
         self.process.wait()
 
     @staticmethod
-    def eventually(condition, describe=None):
+    def eventually(condition, describe=None, seconds=SECONDS_MAX):
         """The result of the condition, once it is true."""
-        last = time.monotonic() + SECONDS_MAX
+        last = time.monotonic() + seconds
         while time.monotonic() < last:
             if found := condition():
                 return found

@@ -186,6 +186,18 @@ Middleware OperationsGuard::pages() const {
   return middleware;
 }
 
+Middleware OperationsGuard::shell() const {
+  Middleware middleware;
+  middleware.admit = [this](const RequestView& request,
+                            session::Exchange& exchange) -> std::optional<Reply> {
+    const Verdict verdict = judge(request, exchange);
+    if (verdict == Verdict::off) return detail::no_route(request);
+    if (verdict == Verdict::strange) return strange_host();
+    return std::nullopt;
+  };
+  return middleware;
+}
+
 Middleware OperationsGuard::details() const {
   Middleware middleware;
   middleware.amend = [this](const RequestView& request, session::Exchange& exchange, Reply& reply) {

@@ -111,8 +111,9 @@ class OperationsGuard {
   // Any reactor. It does not answer the request.
   Verdict judge(const RequestView& request, session::Exchange& exchange) const noexcept;
 
-  // These borrow the guard, which outlives the service.
-  Middleware pages() const;
+  // These borrow the guard, which outlives the service. That of shell() wants no token. It is for
+  // files that say nothing of the program, such as the page that asks for the token.
+  Middleware pages() const, shell() const;
   // For /health and /ready: everybody sees the status, and clients that pass see the checks.
   Middleware details() const;
   // For the program's routes: they are not served on the operations' listener. With `hosts` they

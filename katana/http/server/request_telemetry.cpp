@@ -11,6 +11,7 @@
 #include "katana/base/values/timestamp.hpp"
 #include "katana/http/server/requests_in_flight.hpp"
 #include "katana/http/server/server_span.hpp"
+#include "katana/http/server/slowest_requests.hpp"
 #include "katana/http/session/exchange.hpp"
 #include "katana/observe/log/context.hpp"
 #include "katana/observe/trace/trace_parent.hpp"
@@ -246,6 +247,7 @@ bool RequestTelemetry::accepts_ids(session::ClientSource& from) const noexcept {
 void RequestTelemetry::on_exchange_end(session::Exchange& exchange,
                                        const session::ExchangeRecord& record) noexcept {
   if (!series_.empty()) count(record);
+  if (options_.slowest != nullptr) options_.slowest->on_end(record);
   if (standard_.is_on() && record.kind == session::ExchangeKind::request) {
     standard_.observe(exchange, record);
   }

@@ -79,7 +79,8 @@ struct RequestTelemetryOptions {
   metrics::Registry* metrics = nullptr;  // null: none
   // Whether there is also http.server.request.duration of OpenTelemetry, and for whom.
   StandardMetricUse standard = StandardMetricUse::off;
-  trace::Tracer* tracer = nullptr;  // null: no spans
+  trace::Tracer* tracer = nullptr;           // null: no spans
+  class SlowestRequests* slowest = nullptr;  // null: they are not kept
   // Upper ends of the buckets of durations in a scrape; each is exact to an eighth.
   std::vector<Duration> duration_buckets = default_duration_buckets();
 
@@ -131,8 +132,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
   AccessLog access_;
   std::atomic<std::int64_t> slow_after_ns_;
   metrics::Gauge events_open_;
-  metrics::LogHistogram events_duration_;
-  metrics::LogHistogram websocket_duration_;
+  metrics::LogHistogram events_duration_, websocket_duration_;
   StandardDurations standard_;
   std::vector<Series> series_;  // by route; the last is for requests without a route
 };

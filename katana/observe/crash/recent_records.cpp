@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "katana/observe/crash/recent_texts.hpp"
 #include "katana/observe/crash/report_writer.hpp"
 #include "katana/observe/log/layout.hpp"
 
@@ -75,7 +76,11 @@ log::SinkOptions recent_records() {
   return options;
 }
 
-void write_recent_records(ReportWriter& report) noexcept {
+namespace {
+
+// Calls `use` with a copy of the text of each record, the oldest first.
+template <class Use>
+void each_record(Use use) {
   const std::uint64_t end = last_record.load(std::memory_order_acquire);
   const std::uint64_t begin = end > record_places.size() ? end - record_places.size() : 0;
   for (std::uint64_t number = begin + 1; number <= end; ++number) {
@@ -87,10 +92,24 @@ void write_recent_records(ReportWriter& report) noexcept {
     // acquire: a writer that began meanwhile has removed the number.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (place.number.load(std::memory_order_relaxed) != number) continue;
-    report.word("record ");
-    report.value({copy.data(), bytes}, record_bytes_max);
-    report.end_line();
+    use(Bytes{copy.data(), bytes});
   }
+}
+
+}  // namespace
+
+std::vector<std::string> recent_texts() {
+  std::vector<std::string> texts;
+  each_record([&](Bytes text) { texts.emplace_back(text); });
+  return texts;
+}
+
+void write_recent_records(ReportWriter& report) noexcept {
+  each_record([&](Bytes text) {
+    report.word("record ");
+    report.value(text, record_bytes_max);
+    report.end_line();
+  });
 }
 
 }  // namespace katana::crash
