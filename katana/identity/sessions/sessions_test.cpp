@@ -223,6 +223,7 @@ TEST(SessionsInStore, a_request_that_was_sent_before_a_renewal_leaves_the_new_co
   EXPECT_FALSE(late.get("/notes").header("Set-Cookie"));
   EXPECT_EQ(late.post("/notes/b").status(), 409u);
   EXPECT_EQ(late.post("/renew").status(), 409u);
+  EXPECT_EQ(late.post("/logout").status(), 409u) << "the renewed session goes on";
   EXPECT_EQ(late.cookie(), former);
   EXPECT_EQ(browser.get("/notes").content(), "a;");
   server.advance(seconds(61));  // a lost reply does not bind the browser forever

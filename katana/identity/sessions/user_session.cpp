@@ -229,6 +229,8 @@ Task<Result<void>> UserSession::renew() const { co_return co_await keep_renewed(
 Task<Result<void>> UserSession::end() const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return loaded;
+  // The renewed session would live on, and its cookie may reach the browser after this reply.
+  if (state_.former) co_return std::unexpected(changed_meanwhile());
   if (state_.record != nullptr && manager_->store != nullptr) {
     const SessionKey key = state_.id->key();
     const Result<void> removed = co_await manager_->store->remove(key);
