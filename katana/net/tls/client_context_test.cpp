@@ -215,6 +215,75 @@ TEST(ClientContext, both_sides_agree_on_a_protocol_and_show_certificates_when_as
   EXPECT_EQ(pair.client->application_protocol(), "http/1.1");
 }
 
+TEST(ClientContext, a_handshake_that_is_cut_says_why_and_the_next_one_begins_without_it) {
+  const TestContext server = context_of(shared_certificate());
+  Pair pair(trusting(shared_certificate()), *server, "localhost");
+  pair.give_client({});
+  pair.client->cut(net::TransformCut::timed_out);
+  EXPECT_THAT(pair.transforms.problem(), HasSubstr("took too long"));
+  pair.client = pair.transforms.make(pair.blocks);
+  EXPECT_EQ(pair.transforms.problem(), "");
+  pair.client->cut(net::TransformCut::input_ended);
+  EXPECT_THAT(pair.transforms.problem(), HasSubstr("ended the connection"));
+}
+
+TEST(ClientContext, a_cut_behind_the_handshake_or_a_failure_is_no_problem_of_the_handshake) {
+  const TestContext server = context_of(shared_certificate());
+  Pair pair(trusting(shared_certificate()), *server, "localhost");
+  pair.pass();
+  ASSERT_TRUE(pair.opened);
+  pair.client->cut(net::TransformCut::timed_out);
+  EXPECT_EQ(pair.transforms.problem(), "");
+  Pair other(trusting(shared_certificate()), *server, "other.test");
+  other.pass();
+  ASSERT_TRUE(other.failed);
+  other.client->cut(net::TransformCut::input_ended);
+  EXPECT_THAT(other.transforms.problem(), HasSubstr("mismatch")) << "the first cause stays";
+}
+
+TEST(ClientContext, a_failure_of_another_kind_does_not_blame_a_certificate_that_is_not_checked) {
+  const TestContext server = context_of(shared_certificate());
+  ClientTlsOptions options;
+  options.dangerously_accept_any_certificate = true;
+  Pair pair(options, *server, "other.test");
+  pair.pass();
+  ASSERT_TRUE(pair.opened);
+  pair.give_client(std::string("\x17\x03\x03\x00\x20", 5) + std::string(32, 'x'));
+  ASSERT_TRUE(pair.failed);
+  EXPECT_THAT(pair.transforms.problem(), HasSubstr("TLS with 'other.test' failed"));
+}
+
+// A prelude that asks "?", and reads until "." (TLS may begin) or "!" (it failed).
+struct AskingPrelude final : Prelude {
+  Bytes request() const noexcept override { return "?"; }
+  Step next(Bytes input) noexcept override {
+    const std::size_t at = input.find_first_of(".!");
+    if (at == Bytes::npos) return {State::going, input.size()};
+    return {input[at] == '.' ? State::done : State::failed, at + 1};
+  }
+};
+
+TEST(ClientContext, a_prelude_asks_once_and_tls_begins_behind_its_answer) {
+  const TestContext server = context_of(shared_certificate());
+  AskingPrelude prelude;
+  Pair pair(trusting(shared_certificate()), *server, "localhost");
+  pair.transforms.set_prelude(prelude);
+  pair.client = pair.transforms.make(pair.blocks);
+  pair.give_client({});
+  pair.give_client("wait");
+  EXPECT_EQ(take_all(pair.client->output()), "?");
+  std::array<char, 4096> plain;
+  EXPECT_EQ(pair.client->receive("ok.", plain, pair.now).consumed, 3u);
+  pair.pass();
+  EXPECT_TRUE(pair.opened) << pair.transforms.problem();
+
+  pair.client = pair.transforms.make(pair.blocks);
+  const auto refused = pair.client->receive("no!", plain, pair.now);
+  EXPECT_EQ(refused.event, net::TransformEvent::failed);
+  EXPECT_EQ(refused.consumed, 3u);
+  EXPECT_EQ(take_all(pair.client->output()), "?") << "no byte of TLS";
+}
+
 // ---- sessions that are resumed ----
 
 struct Resumption : testing::TestWithParam<int> {  // the version of TLS
@@ -273,6 +342,7 @@ TEST_P(Resumption, a_server_that_will_not_has_to_show_a_certificate_that_is_trus
   EXPECT_TRUE(second.failed);
   EXPECT_FALSE(second.opened);
   EXPECT_THAT(second.transforms.problem(), HasSubstr("is refused"));
+  EXPECT_EQ(sessions.size(), 0u) << "none is continued after a failure (RFC 5246 §7.2.2)";
 }
 
 TEST_P(Resumption, the_certificate_is_looked_at_again_after_a_while_however_often_it_is_resumed) {

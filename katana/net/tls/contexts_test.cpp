@@ -1,7 +1,13 @@
 #include "katana/net/tls/contexts.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "katana/net/tls/peer_certificate.hpp"
 #include "katana/net/tls/talk_test.hpp"
@@ -87,6 +93,40 @@ TEST_F(ContextsTest, the_chain_is_sent_with_the_certificate) {
   EXPECT_TRUE(contexts->notes().empty());
 }
 
+TEST_F(ContextsTest, an_exact_name_goes_before_a_wildcard_and_the_first_certificate_before_others) {
+  const TestCertificate wildcard({"*.example.org"}), exact({"a.example.org"}),
+      again({"a.example.org", "b.example.org"}), other_wildcard({"*.example.org", "c.example"});
+  TlsOptions options = options_with(wildcard);
+  for (const TestCertificate* each : {&exact, &again, &other_wildcard}) {
+    options.certificates.push_back(text_of(*each));
+  }
+  const auto contexts = make(options);
+  SSL_CTX* const by_wildcard = contexts->find("x.example.org");
+  EXPECT_EQ(by_wildcard, &contexts->first());
+  SSL_CTX* const by_name = contexts->find("a.example.org");
+  EXPECT_NE(by_name, by_wildcard);
+  EXPECT_NE(by_name, contexts->find("b.example.org")) << "the first certificate with that name";
+  EXPECT_NE(contexts->find("b.example.org"), by_wildcard);
+}
+
+TEST_F(ContextsTest, a_name_may_end_with_a_dot_and_has_at_most_255_bytes) {
+  const TestCertificate made({"one.example", "*.example.org"});
+  const auto contexts = make(options_with(made));
+  EXPECT_NE(contexts->find("one.example."), nullptr);
+  EXPECT_EQ(contexts->find("one.example.."), nullptr);
+  EXPECT_EQ(contexts->find(".example.org"), nullptr)
+      << "the wildcard is a label of at least a byte";
+  const std::string rest = ".example.org";
+  EXPECT_NE(contexts->find(std::string(255 - rest.size(), 'a') + rest), nullptr);
+  EXPECT_EQ(contexts->find(std::string(256 - rest.size(), 'a') + rest), nullptr);
+}
+
+TEST_F(ContextsTest, a_client_that_asks_for_no_name_is_served_also_if_names_must_match) {
+  TlsOptions options = options_with(shared_certificate());
+  options.names_must_match = true;
+  EXPECT_TRUE(talk(*make(options), {.name = ""})->client.opened());
+}
+
 // ---- versions, ciphers, protocols -------------------------------------------------------------
 
 TEST_F(ContextsTest, the_oldest_version_is_what_was_asked_for) {
@@ -134,6 +174,21 @@ TEST_F(ContextsTest, ciphers_without_forward_secrecy_are_not_spoken) {
     const auto bench = talk(*contexts, {.version = TLS1_2_VERSION, .ciphers_1_2 = weak});
     EXPECT_EQ(bench->machine.failure(), Failure::no_shared_cipher) << weak;
   }
+}
+
+TEST_F(ContextsTest, the_server_chooses_the_cipher_but_a_client_that_prefers_chacha_gets_it) {
+  const std::string aes_256 = "ECDHE-ECDSA-AES256-GCM-SHA384",
+                    aes_128 = "ECDHE-ECDSA-AES128-GCM-SHA256",
+                    chacha = "ECDHE-ECDSA-CHACHA20-POLY1305";
+  const auto contexts = make(options_with(shared_certificate()));
+  const auto chosen = [&](const std::string& offered) -> std::string {
+    const auto bench = talk(*contexts, {.version = TLS1_2_VERSION, .ciphers_1_2 = offered});
+    EXPECT_TRUE(bench->client.opened());
+    return SSL_get_cipher_name(bench->client.ssl());
+  };
+  EXPECT_EQ(chosen(aes_256 + ":" + aes_128), aes_128);
+  EXPECT_EQ(chosen(aes_128 + ":" + chacha), aes_128);
+  EXPECT_EQ(chosen(chacha + ":" + aes_128), chacha);
 }
 
 TEST_F(ContextsTest, of_the_protocols_both_speak_ours_comes_first) {
@@ -213,6 +268,58 @@ TEST_F(ContextsTest, what_a_client_has_shown_is_read_also_when_it_resumes) {
   }
 }
 
+TEST_F(ContextsTest, authorities_are_read_from_a_file_which_an_error_names) {
+  const TestCertificate authority({"authority.example"});
+  const TestCertificate signed_by_it({"client"}, false, &authority);
+  std::string name = (std::filesystem::temp_directory_path() / "katana_tls_XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  TlsOptions options = options_with(shared_certificate());
+  options.client_authorities_file = name + "/authorities.pem";
+  EXPECT_THAT(error_of(options), HasSubstr("client authorities '" + name));
+  std::ofstream(options.client_authorities_file) << authority.certificate_text();
+  const auto contexts = make(options);
+  std::filesystem::remove_all(name);
+  EXPECT_TRUE(talk(*contexts, {.certificate = &signed_by_it})->machine.opened());
+  EXPECT_EQ(talk(*contexts)->machine.failure(), Failure::client_certificate);
+  options.client_authorities_file.clear();
+  options.client_authorities_text = "nothing";
+  EXPECT_THAT(error_of(options), HasSubstr("no PEM certificate"));
+}
+
+TEST_F(ContextsTest, every_kind_of_name_of_a_client_is_read_but_none_with_unprintable_bytes) {
+  TestCertificate made({"x"});
+  X509* const certificate = made.certificate.get();
+  X509_EXTENSION_free(
+      X509_delete_ext(certificate, X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)));
+  GENERAL_NAMES* const names = GENERAL_NAMES_new();
+  const auto add = [names](int kind, Bytes text) {
+    ASN1_IA5STRING* const value = ASN1_IA5STRING_new();
+    ASN1_STRING_set(value, text.data(), static_cast<int>(text.size()));
+    GENERAL_NAME* const each = GENERAL_NAME_new();
+    GENERAL_NAME_set0_value(each, kind, value);
+    sk_GENERAL_NAME_push(names, each);
+  };
+  add(GEN_DNS, "good.example");
+  add(GEN_DNS, Bytes("bank.example\0.evil.example", 26));
+  add(GEN_DNS, "with blank");
+  add(GEN_DNS, "beyond\x7f");
+  add(GEN_DNS, "");
+  add(GEN_URI, "spiffe://example/robot~!");
+  add(GEN_EMAIL, "robot@example.org");
+  X509_add1_ext_i2d(certificate, NID_subject_alt_name, names, 0, X509V3_ADD_DEFAULT);
+  GENERAL_NAMES_free(names);
+  const net::PeerCertificate read = read_peer_certificate(*certificate);
+  EXPECT_EQ(read.dns_names, std::vector<std::string>{"good.example"});
+  EXPECT_EQ(read.uris, std::vector<std::string>{"spiffe://example/robot~!"});
+  EXPECT_EQ(read.emails, std::vector<std::string>{"robot@example.org"});
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  X509_digest(certificate, EVP_sha256(), digest.data(), &size);
+  std::string hex;
+  for (unsigned index = 0; index < size; ++index) hex += fmt::format("{:02x}", digest.at(index));
+  EXPECT_EQ(read.fingerprint, hex);
+}
+
 // ---- sessions that are resumed ----------------------------------------------------------------
 
 TEST_F(ContextsTest, a_session_is_resumed_by_its_ticket) {
@@ -256,6 +363,41 @@ TEST_F(ContextsTest, a_session_without_certificate_is_not_resumed_where_one_is_a
     const auto first = talk(*open, {.version = version});
     const auto second = talk(*strict, {.version = version, .session = first->client.session()});
     EXPECT_FALSE(second->machine.opened());
+  }
+}
+
+// The client of a resumed session shows no certificate again, so other authorities must see it.
+TEST_F(ContextsTest, a_session_is_not_resumed_under_other_authorities) {
+  const TestCertificate former({"former.example"}), present({"present.example"});
+  const TestCertificate robot({"robot.example"}, false, &former);
+  TlsOptions options = options_with(shared_certificate());
+  options.client_certificate_optional = true;
+  options.client_authorities_text = former.certificate_text();
+  const auto before = make(options);
+  const auto same = make(options);
+  options.client_authorities_text = present.certificate_text();
+  const auto after = make(options);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    for (const bool changed : {false, true}) {
+      const auto first = talk(*before, {.version = version, .certificate = &robot});
+      ASSERT_NE(first->machine.peer_certificate(), nullptr);
+      ASSERT_NE(first->client.session(), nullptr);
+      const auto second =
+          talk(changed ? *after : *same, {.version = version, .session = first->client.session()});
+      EXPECT_TRUE(second->machine.opened());
+      EXPECT_EQ(second->machine.resumed(), !changed);
+      EXPECT_EQ(second->machine.peer_certificate() == nullptr, changed);
+    }
+  }
+}
+
+TEST_F(ContextsTest, a_ticket_lives_as_long_as_the_options_say) {
+  TlsOptions options = options_with(shared_certificate());
+  options.ticket_lifetime = seconds(1'234);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    const auto bench = talk(*make(options), {.version = version});
+    ASSERT_NE(bench->client.session(), nullptr);
+    EXPECT_EQ(SSL_SESSION_get_ticket_lifetime_hint(bench->client.session()), 1'234u);
   }
 }
 

@@ -13,6 +13,26 @@
 namespace katana::tls {
 namespace {
 
+// Passes the bytes of both sides until neither has any.
+void converse_with(net::Transform& transform, TestClient& client) {
+  std::array<char, 4096> plain;
+  for (;;) {
+    const std::string up = client.take_output();
+    for (Bytes rest = up;;) {
+      const auto step = transform.receive(rest, plain, Instant{1});
+      rest.remove_prefix(step.consumed);
+      if (step.event == net::TransformEvent::costly) transform.admit();
+      if (step.event == net::TransformEvent::need_bytes ||
+          step.event == net::TransformEvent::failed || step.event == net::TransformEvent::ended) {
+        break;
+      }
+    }
+    const std::string down = take_all(transform.output());
+    client.receive(down);
+    if (up.empty() && down.empty()) return;
+  }
+}
+
 class CredentialsTest : public testing::Test {
  protected:
   CredentialsTest() {
@@ -125,6 +145,8 @@ class TlsTransformsTest : public testing::Test {
     return transforms_->counters().failures[static_cast<std::size_t>(failure)];
   }
 
+  void converse(TestClient& client) { converse_with(*transform_, client); }
+
   BlockPool pool_{4096, 64};
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<TlsTransforms> transforms_;
@@ -146,6 +168,69 @@ TEST_F(TlsTransformsTest, a_handshake_that_is_given_up_is_counted_by_why) {
   transforms_->make(pool_)->cut(net::TransformCut::input_ended);
   EXPECT_EQ(failures(Failure::left), 1u);
   EXPECT_EQ(transforms_->counters().truncated, 0u);
+}
+
+TEST_F(TlsTransformsTest, a_connection_is_counted_once_by_how_it_began_and_ended) {
+  TestClient old({.version = TLS1_2_VERSION});
+  converse(old);
+  ASSERT_TRUE(old.opened());
+  transform_->cut(net::TransformCut::input_ended);  // without close_notify
+  EXPECT_EQ(transforms_->counters().handshakes_1_2, 1u);
+  EXPECT_EQ(transforms_->counters().handshakes_1_3, 0u);
+  EXPECT_EQ(transforms_->counters().resumed, 0u);
+  EXPECT_EQ(transforms_->counters().truncated, 1u);
+
+  transform_ = transforms_->make(pool_);
+  TestClient again({.version = TLS1_2_VERSION, .session = old.session()});
+  converse(again);
+  again.end();
+  converse(again);
+  transform_->cut(net::TransformCut::input_ended);
+  EXPECT_EQ(transforms_->counters().handshakes_1_2, 2u);
+  EXPECT_EQ(transforms_->counters().resumed, 1u);
+  EXPECT_EQ(transforms_->counters().truncated, 1u) << "it ended with close_notify";
+  for (const std::uint64_t count : transforms_->counters().failures) EXPECT_EQ(count, 0u);
+}
+
+TEST_F(TlsTransformsTest, a_connection_that_failed_is_not_counted_again_when_it_is_cut) {
+  transform_->receive("GET / HTTP/1.1\r\n\r\n", plain_, Instant{1});
+  transform_->cut(net::TransformCut::timed_out);
+  EXPECT_EQ(failures(Failure::plain_http), 1u);
+  EXPECT_EQ(failures(Failure::timed_out), 0u);
+}
+
+TEST_F(TlsTransformsTest, only_plain_http_gets_the_reply_in_plain_text) {
+  const auto step = transform_->receive(std::string(64, '\x7f'), plain_, Instant{1});
+  EXPECT_EQ(step.event, net::TransformEvent::failed);
+  EXPECT_EQ(take_all(transform_->output()).find("wrong port"), std::string::npos);
+}
+
+TEST_F(TlsTransformsTest, a_factory_that_speaks_other_protocols_agrees_on_those_only) {
+  const auto factory = *transforms_->speaking({"other"});
+  transform_ = factory->make(pool_);
+  TestClient client({.protocols = {"http/1.1", "other"}});
+  converse(client);
+  EXPECT_EQ(client.protocol(), "other");
+  transform_ = transforms_->make(pool_);
+  TestClient usual({.protocols = {"other", "http/1.1"}});
+  converse(usual);
+  EXPECT_EQ(usual.protocol(), "http/1.1");
+  EXPECT_FALSE(transforms_->speaking({""}));
+}
+
+TEST_F(CredentialsTest, connections_that_begin_after_a_reload_show_the_new_certificate) {
+  write(TestCertificate({"old.example"}));
+  const auto credentials = *Credentials::load(options_);
+  TlsTransforms transforms(*credentials);
+  BlockPool pool(4096, 64);
+  for (const char* const name : {"old.example", "new.example"}) {
+    write(TestCertificate({name}));
+    ASSERT_TRUE(credentials->reload());
+    const auto transform = transforms.make(pool);
+    TestClient client;
+    converse_with(*transform, client);
+    EXPECT_EQ(client.shown_name(), name);
+  }
 }
 
 }  // namespace
