@@ -292,7 +292,7 @@ Answer pay(Path<std::string> key, Inject<Database> db) {
   if constexpr (bug == Bug::payment_checked) {
     auto found =
         co_await db->query_one<Text>("SELECT key AS text FROM payments WHERE key = $1", *key);
-    if (!found) co_return std::unexpected<Error>(found.error());
+    if (!found) co_return std::unexpected(found.error());
     if (*found) co_return Reply::no_content();
     co_return written(co_await db->execute("INSERT INTO payments VALUES ($1)", *key));
   } else {
@@ -309,7 +309,7 @@ template <Bug bug>
 Answer transfer(Inject<Database> db) {
   if constexpr (bug == Bug::half_transfer) {
     auto taken = co_await db->execute("UPDATE accounts SET amount = amount - 1 WHERE name = 'a'");
-    if (!taken) co_return std::unexpected<Error>(taken.error());
+    if (!taken) co_return std::unexpected(taken.error());
     co_return written(
         co_await db->execute("UPDATE accounts SET amount = amount + 1 WHERE name = 'b'"));
   } else {
