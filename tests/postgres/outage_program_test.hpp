@@ -147,7 +147,7 @@ class OutageProgram {
   std::unexpected<Error> failed(const database::Error& error) {
     const std::lock_guard lock(mutex_);
     kind_ = database::kind_name(error.kind());
-    return std::unexpected<Error>(error);
+    return std::unexpected(Error(error));
   }
 
   const std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();

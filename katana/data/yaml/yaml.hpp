@@ -23,7 +23,7 @@ namespace katana::yaml {
 
 // The place where a value or a key begins; both from 1, or 0: unknown.
 struct Position {
-  std::uint32_t line = 0;
+  std::uint32_t line = 0;    // of the text, not of a document in it
   std::uint32_t column = 0;  // counts bytes
 };
 
@@ -36,10 +36,10 @@ struct Node {
 
   // The name of a member of a map.
   struct Key {
-    std::string name;
-    Position position;      // of the key, not of its value
-    bool is_empty = false;  // no name stands there
-    Style style = Style::plain;
+    std::string name;            // without quotes
+    Position position;           // of the key, not of its value
+    bool is_empty = false;       // no name stands there
+    Style style = Style::plain;  // of the name
   };
 
   Kind kind = Kind::empty;       // tells which of the members below are valid
@@ -55,7 +55,7 @@ struct Node {
 
 // A fault in the text.
 struct Problem {
-  Position position = {};
+  Position position = {};        // of the key or value that is wrong
   std::string key = {};          // the key that is wrong; empty: the problem is of no key
   std::string words = {};        // without the place
   std::uint32_t first_line = 0;  // of a repeated key: the line where it stands first; otherwise 0
@@ -63,7 +63,7 @@ struct Problem {
 
 // A text as far as it could be read.
 struct Parsed {
-  Node root = {};
+  Node root = {};                      // empty: nothing could be read
   std::size_t nodes = 0;               // counted against nodes_max, with copies by aliases
   std::vector<Problem> problems = {};  // in the order found; empty: all was read
 };
