@@ -223,12 +223,23 @@ TEST(SessionsInStore, a_request_that_was_sent_before_a_renewal_leaves_the_new_co
   EXPECT_FALSE(late.get("/notes").header("Set-Cookie"));
   EXPECT_EQ(late.post("/notes/b").status(), 409u);
   EXPECT_EQ(late.post("/renew").status(), 409u);
-  EXPECT_EQ(late.post("/logout").status(), 409u) << "the renewed session goes on";
   EXPECT_EQ(late.cookie(), former);
   EXPECT_EQ(browser.get("/notes").content(), "a;");
   server.advance(seconds(61));  // a lost reply does not bind the browser forever
   late.get("/notes");
   EXPECT_EQ(late.cookie(), "");
+}
+
+TEST(SessionsInStore, a_logout_that_was_sent_before_a_renewal_ends_the_renewed_session) {
+  testing::TestServer server(service_with(make(false)));
+  Browser browser(server), late(server);
+  browser.post("/notes/a");
+  late.cookie() = browser.cookie();
+  browser.post("/login/ann");
+  EXPECT_EQ(browser.get("/account").status(), 200u);
+  EXPECT_LT(late.post("/logout").status(), 300u);
+  EXPECT_EQ(late.cookie(), "");
+  EXPECT_EQ(browser.get("/account").status(), 401u);
 }
 
 TEST(SessionsInStore, are_over_by_lifetimes_that_were_shortened_since) {

@@ -229,14 +229,15 @@ Task<Result<void>> UserSession::renew() const { co_return co_await keep_renewed(
 Task<Result<void>> UserSession::end() const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return loaded;
-  // The renewed session would live on, and its cookie may reach the browser after this reply.
-  if (state_.former) co_return std::unexpected(changed_meanwhile());
-  if (state_.record != nullptr && manager_->store != nullptr) {
-    const SessionKey key = state_.id->key();
+  // A request under the former id ends the renewed session, whose cookie may arrive later.
+  const std::optional<SessionId> id = state_.former ? SessionId::parse(cookie_.bytes()) : state_.id;
+  if ((state_.record != nullptr || state_.former) && manager_->store != nullptr) {
+    const SessionKey key = id->key();
     const Result<void> removed = co_await manager_->store->remove(key);
     if (!removed) co_return std::unexpected(removed.error().within("the session cannot be ended"));
   }
   state_.id.reset();
+  state_.former = false;
   state_.record.reset();
   state_.cookie = cookie_.empty() ? Cookie::as_it_is : Cookie::removed;
   co_return {};

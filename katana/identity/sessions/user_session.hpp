@@ -96,8 +96,8 @@ class UserSession {
   // Gives the session a new id, after a change of rights. Login does it, too.
   Task<Result<void>> renew() const;
   // Logs out: removes the session from the store, and its cookie from the browser. A copy of a
-  // cookie that is the session itself ends only by its lifetime. Code::already_exists: another
-  // request has just renewed the session; nothing is ended or removed.
+  // cookie that is the session itself ends only by its lifetime. A request with the id that the
+  // session had before a renewal in the last minute ends the renewed session.
   Task<Result<void>> end() const;
   // Ends all other sessions of this user, and returns their number. Code::unsupported for sessions
   // that are cookies, Code::unauthenticated when no user has logged in.
