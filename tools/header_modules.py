@@ -106,7 +106,7 @@ def broken_headers(root, headers, closures, folder):
             if not found:
                 break
             known = {path: found[path] for path in found if path in closures}
-            # Modules that two compilers have changed at once may lack a name. What compiles without modules is right.
+            # Two compilers that change the same modules may lose a name. A header that compiles without them is right.
             if known and not any(errors_of([CLANG, *FLAGS], root, [path]) for path in known):
                 known = {}
             if not known and not is_alone:  # two compilers that change the same modules may crash: one, from nothing
