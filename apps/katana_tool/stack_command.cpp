@@ -133,7 +133,8 @@ int show_by_gdb(const StackFlags& flags) {
   if (!flags.program.empty()) words.push_back(flags.program);
   words.insert(words.end(), {is_process ? "-p" : "-c", flags.target});
   for (const std::string& each :
-       {"source " + script->path(), fmt::format("echo {}\\n", begin_mark.substr(0, 19)),
+       {"source " + script->path(),
+        fmt::format("echo {}\\n", begin_mark.substr(0, begin_mark.size() - 1)),
         std::string("katana-stack")}) {
     words.insert(words.end(), {"-ex", each});
   }

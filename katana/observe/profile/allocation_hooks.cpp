@@ -21,19 +21,24 @@
 
 namespace {
 
-void* allocate(std::size_t bytes) {
+// Asks the program's handler for memory, as the standard says, until there is some.
+[[gnu::noinline, gnu::cold]] void* allocate_again(std::size_t bytes) {
   for (;;) {
-    if (void* const memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
     const std::new_handler handler = std::get_new_handler();
     if (handler == nullptr) throw std::bad_alloc();
     handler();
+    if (void* const memory = std::malloc(bytes)) return memory;
   }
 }
 
 }  // namespace
 
 [[gnu::weak, gnu::visibility("default")]] void* operator new(std::size_t bytes) {
-  void* const memory = allocate(bytes);
+  if (bytes == 0) [[unlikely]]
+    bytes = 1;
+  void* memory = std::malloc(bytes);
+  if (memory == nullptr) [[unlikely]]
+    memory = allocate_again(bytes);
   if (katana::profile::allocations::detail::watches_allocations()) [[unlikely]] {
     katana::profile::allocations::detail::on_allocation(memory, bytes, __builtin_return_address(0));
   }

@@ -19,12 +19,13 @@
 #include "katana/observe/profile/label.hpp"
 
 namespace katana::profile::allocations {
+
+using detail::watch, detail::watch_allocations, detail::watch_frees, detail::watch_probe;
+
 namespace {
 
 // Counts of watched allocations by a hash of their address: most frees need no lock.
 constexpr std::size_t filter_size = 65'536;
-
-constexpr unsigned watch_allocations = 1, watch_frees = 2, watch_probe = 4;
 
 struct Session {
   explicit Session(const AllocationOptions& given)
@@ -40,7 +41,6 @@ struct Session {
   std::uint64_t lost = 0;  // samples
 };
 
-constinit std::atomic<unsigned> watch{0};
 constinit std::array<std::atomic<std::uint32_t>, filter_size> filter{};
 constinit std::atomic<std::size_t> interval_bytes{1};
 constinit std::atomic<std::uint32_t> number{0};  // of the present profile
@@ -125,14 +125,6 @@ void begin_at(crash::Stack& stack, const void* caller) noexcept {
 }
 
 }  // namespace
-
-bool detail::watches_allocations() noexcept {
-  return (watch.load(std::memory_order_relaxed) & (watch_allocations | watch_probe)) != 0;
-}
-
-bool detail::watches_frees() noexcept {
-  return (watch.load(std::memory_order_relaxed) & watch_frees) != 0;
-}
 
 void detail::on_allocation(void* memory, std::size_t bytes, const void* caller) noexcept {
   here.was_probed = true;

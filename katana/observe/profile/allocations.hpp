@@ -18,6 +18,7 @@
 // Invariant  a hook never enters a hook. Kind::growth has only what is not freed when it ends.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "katana/base/system/result.hpp"
@@ -45,9 +46,17 @@ Profile end();
 
 namespace detail {
 
-// The operators ask these before they call the functions below.
-bool watches_allocations() noexcept;
-bool watches_frees() noexcept;
+inline constexpr unsigned watch_allocations = 1, watch_frees = 2, watch_probe = 4;
+inline constinit std::atomic<unsigned> watch{0};
+
+// The operators ask these before they call the functions below. Inline, because every allocation of
+// a program asks.
+inline bool watches_allocations() noexcept {
+  return (watch.load(std::memory_order_relaxed) & (watch_allocations | watch_probe)) != 0;
+}
+inline bool watches_frees() noexcept {
+  return (watch.load(std::memory_order_relaxed) & watch_frees) != 0;
+}
 // After memory was allocated. `caller`: the return address of the operator; the frames above it are
 // left out. Null: none are.
 void on_allocation(void* memory, std::size_t bytes, const void* caller) noexcept;
