@@ -493,10 +493,11 @@ class RequestsCheck {
       said_ += "each ended the other: ";
     }
   }
-  // A request that began earlier must not revive a session that `end` ended.
+  // A request that began earlier must not revive a session that `end` ended. A logout ends it also
+  // where the request has just given it another id.
   void judge_end(const GatedRequest& request, const GatedRequest& end, bool is_elsewhere,
                  const Outcome& outcome) {
-    const bool logs_out = end.deed() == Deed::log_out && !is_elsewhere && end.saw() == "ann";
+    const bool logs_out = end.deed() == Deed::log_out && !is_elsewhere;
     const bool ends_others = end.deed() == Deed::end_others && is_elsewhere;
     const bool ends = logs_out || ends_others || end.deed() == Deed::end_all;
     if (!ends || !end.succeeded() || request.saw() != "ann") return;
