@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -57,6 +59,9 @@ struct PostOffice {
   std::string host;
 };
 
+// With it a reload waits a moment for another one.
+constexpr std::uint32_t slow_letters_max = 7;
+
 class Post final : public PartWith<PostSettings> {
  public:
   explicit Post(Notes& notes) : PartWith("post", "the post office"), notes_(notes) {}
@@ -95,6 +100,13 @@ class Post final : public PartWith<PostSettings> {
   }
   Result<void> reload_settings(const PostSettings& now) override {
     notes_.add(fmt::format("reload {} {}", now.letters_max, now.port));
+    if (++reloads_ > 1) notes_.add("two reloads at once");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    while (now.letters_max == slow_letters_max && reloads_ == 1 &&
+           std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+    }
+    --reloads_;
     if (now.letters_max == 0) return fail(Code::invalid_argument, "no letters");
     return {};
   }
@@ -104,6 +116,7 @@ class Post final : public PartWith<PostSettings> {
  private:
   Notes& notes_;
   PostOffice office_;
+  std::atomic<int> reloads_ = 0;
 };
 
 class Roads final : public Part {
@@ -293,6 +306,21 @@ TEST_F(PartTest, a_group_that_the_settings_of_the_program_have_as_well_is_refuse
   app_.use(std::make_unique<Requests>());
   EXPECT_THAT(failure(), HasSubstr("the group 'requests' of the configuration is there twice"));
   EXPECT_THAT(notes_.take(), ElementsAre());
+}
+
+TEST_F(PartTest, reloads_by_signals_and_actions_are_one_after_another) {
+  ASSERT_TRUE(app_.start(line()));
+  serve([this](std::uint16_t) {
+    write("post: {host: open, letters_max: 7}\n");
+    std::thread other([this] { EXPECT_TRUE(app_.reload()); });
+    EXPECT_TRUE(app_.reload());
+    other.join();
+    while (!notes_.has("begin post")) std::this_thread::yield();
+  });
+  const auto notes = notes_.take();
+  EXPECT_EQ(std::ranges::count(notes, "reload 7 25"), 2);
+  EXPECT_EQ(std::ranges::count(notes, "two reloads at once"), 0);
+  app_.stop();
 }
 
 TEST_F(PartTest, a_reload_gives_a_part_what_is_reloadable_and_its_error_is_logged) {

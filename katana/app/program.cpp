@@ -358,6 +358,7 @@ void Program::on_reload() {
 }
 
 Result<void> Program::reload() {
+  const std::lock_guard lock(reload_mutex_);
   tell_manager(manager_.reloading(monotonic_now()));
   const auto reloaded = reload_settings();
   tell_manager(manager_.ready(reloaded ? "serving" : reloaded.error().describe()));

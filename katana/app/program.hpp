@@ -112,6 +112,7 @@ class Program {
   server::ServerReport serve();
   void shutdown() noexcept;
   void stop() noexcept;
+  // One after another: a signal and an action may ask at the same time.
   Result<void> reload();
   Result<void> spawn(jobs::JobFunction f, std::string name);
 
@@ -248,6 +249,7 @@ class Program {
   std::optional<database::Database> database_;
   std::unique_ptr<DatabaseStart> database_start_;  // null: there is no database
   std::function<void()> on_ready_;                 // of run()
+  std::mutex reload_mutex_;                        // of reload()
   std::mutex failure_mutex_;                       // of the members below
   std::optional<Error> failure_;                   // why it ends without a signal
   std::unique_ptr<Security> security_;
